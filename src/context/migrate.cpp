@@ -26,8 +26,8 @@ namespace bough {
 namespace context {
 namespace {
 
+using message::ConvertedMessage;
 using message::Original;
-using message::SessionNode;
 
 constexpr std::size_t kAroundBytes = 64;  // upper limit of what a payload contains around its message
 
@@ -87,7 +87,7 @@ std::vector<Entry> leaveOutRest(Entry& edit, const std::vector<std::string>& mad
   std::vector<Entry> others;
   for (auto id = made.begin() + 1; id != made.end(); ++id) {
     Entry& other = others.emplace_back(edit);
-    other.payload = message::leavingOut(*id);
+    other.payload = message::leaveOutPayload(*id);
   }
   return others;
 }
@@ -106,8 +106,8 @@ class SourceFacts {
  public:
   explicit SourceFacts(const std::vector<Entry>& entries) : entries_(entries) {}
 
-  /// Returns the hash of an entry's content. The last result is cached, because an entry that becomes several nodes is
-  /// asked for several times in a row.
+  /// Returns the hash of an entry's content. The last result is cached, because an entry that becomes several messages
+  /// is asked for several times in a row.
   const std::string& digestOf(std::size_t place) {
     if (digest_.empty() || digestPlace_ != place) {
       const std::string& payload = entries_[place].payload;
@@ -173,8 +173,8 @@ class Migrator {
     prepareSource();
     addInfo(title);
     addMarker(wayBack);
-    for (std::size_t i = 0; i < converted_.nodes.size(); ++i) {
-      passThrough(firstPlaceOf(converted_.nodes[i]));
+    for (std::size_t i = 0; i < converted_.messages.size(); ++i) {
+      passThrough(firstPlaceOf(converted_.messages[i]));
       addNode(i);
     }
     passThrough(source_.entries.size());
@@ -194,8 +194,8 @@ class Migrator {
     for (Original& original : history_.originals) original.message = {};
     history_.trees.clear();
     lastUses_.resize(source_.entries.size());
-    for (std::size_t i = 0; i < converted_.nodes.size(); ++i) {
-      for (const std::size_t place : placesOf(converted_.nodes[i])) lastUses_[place] = i;
+    for (std::size_t i = 0; i < converted_.messages.size(); ++i) {
+      for (const std::size_t place : placesOf(converted_.messages[i])) lastUses_[place] = i;
     }
   }
 
@@ -241,11 +241,11 @@ class Migrator {
     return history_.originals[static_cast<std::size_t>(index)];
   }
 
-  // Returns the positions of the entries that a node was made from, in the order of the branch.
-  [[nodiscard]] std::vector<std::size_t> placesOf(const SessionNode& node) const {
+  // Returns the positions of the entries that a converted message was made from, in the order of the branch.
+  [[nodiscard]] std::vector<std::size_t> placesOf(const ConvertedMessage& converted) const {
     std::vector<std::size_t> places;
-    for (const std::int32_t index : node.originals) {
-      const std::int64_t document = originalAt(index).documentIndex;
+    for (const std::int32_t index : converted.originals) {
+      const std::int64_t document = originalAt(index).messageIndex;
       if (document >= 0) places.push_back(source_.places[static_cast<std::size_t>(document)]);
     }
     std::ranges::sort(places);
@@ -253,28 +253,28 @@ class Migrator {
     return places;
   }
 
-  [[nodiscard]] std::size_t firstPlaceOf(const SessionNode& node) const {
-    const auto places = placesOf(node);
+  [[nodiscard]] std::size_t firstPlaceOf(const ConvertedMessage& converted) const {
+    const auto places = placesOf(converted);
     return places.empty() ? 0 : places.front();
   }
 
   void addNode(std::size_t index) {
-    const SessionNode& node = converted_.nodes[index];
-    const auto places = placesOf(node);
+    const ConvertedMessage& converted = converted_.messages[index];
+    const auto places = placesOf(converted);
     Entry entry;
     entry.type = entry_type::kMessage;
-    entry.payload.reserve(node.end - node.begin + kAroundBytes);  // growing would take up to twice the size
+    entry.payload.reserve(converted.end - converted.begin + kAroundBytes);  // growing would take up to twice the size
     json::Writer writer(entry.payload);
-    writer.beginObject().member("dialect", toString(node.dialect)).key("message");
-    writer.raw(std::string_view(converted_.text).substr(node.begin, node.end - node.begin)).endObject();
+    writer.beginObject().member("dialect", toString(converted.dialect)).key("message");
+    writer.raw(std::string_view(converted_.text).substr(converted.begin, converted.end - converted.begin)).endObject();
     if (!places.empty()) {
       entry.timestamp = source_.entries[places.back()].timestamp;
       entry.runId = source_.entries[places.back()].runId;
     }
-    entry.meta = metaOf(places.size() == 1 ? source_.entries[places.front()].meta : "", migrationOf(node, places));
+    entry.meta = metaOf(places.size() == 1 ? source_.entries[places.front()].meta : "", migrationOf(converted, places));
     ++out_.nodes;
-    if (node.verbatim) ++out_.verbatim;
-    if (node.originals.empty()) ++out_.synthetic;
+    if (converted.verbatim) ++out_.verbatim;
+    if (converted.originals.empty()) ++out_.synthetic;
     push(std::move(entry));
     for (const std::size_t place : places) {
       madeFrom_[place].push_back(lastId_);
@@ -282,10 +282,10 @@ class Migrator {
     }
   }
 
-  [[nodiscard]] std::string migrationOf(const SessionNode& node, const std::vector<std::size_t>& places) {
+  [[nodiscard]] std::string migrationOf(const ConvertedMessage& converted, const std::vector<std::size_t>& places) {
     json::Writer writer;
     writer.beginObject();
-    if (node.originals.empty()) {
+    if (converted.originals.empty()) {
       return writer.member("synthetic", true).endObject().take();
     }
     writer.key("sources").beginArray();
@@ -298,7 +298,7 @@ class Migrator {
     writer.endArray().key("writtenAs").beginArray();
     std::vector<std::string> lost;
     std::unordered_set<std::string_view> known;
-    for (const std::int32_t index : node.originals) {
+    for (const std::int32_t index : converted.originals) {
       const Original& original = originalAt(index);
       writer.beginObject().member("dialect", toString(original.dialect));
       writer.member("entryId", original.entryId).endObject();
@@ -356,7 +356,7 @@ class Migrator {
   std::vector<Entry> batch_;
   std::string lastId_;
   std::size_t passed_ = 0;
-  std::vector<std::size_t> lastUses_;  // for each entry of the source, the last node made from it
+  std::vector<std::size_t> lastUses_;  // for each entry of the source, the last converted message made from it
   MadeEntries madeFrom_;
 };
 

@@ -120,7 +120,7 @@ Result<void> readSource(SessionStore& store, const std::string& sessionId, const
         source.messages.emplace_back(sessionMessage(entry, source.hidden, source.inForce));
     // A message that an edit replaces must not be joined with one that it does not replace.
     const bool isEdited = source.edited.contains(entry.id);
-    message.apart = isApart || isEdited;
+    message.neverJoined = isApart || isEdited;
     isApart = isEdited;
   }
   source.dialect = newestDialect(source.messages);

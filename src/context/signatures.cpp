@@ -47,7 +47,7 @@ void reportSignatures(const message::History& history, const Branch& branch, Dia
   std::optional<Signatures> signatures;
   for (const message::Original& original : history.originals) {
     for (const Block& block : original.message.blocks) {
-      if (block.signature.empty() || !reporter.listsSignatures()) continue;
+      if (block.signature.empty() || !reporter.hasRoomForSignature()) continue;
       if (!signatures) signatures.emplace(branch, changes);
       SignatureStatus status{.path = reporter.pathOf(original, &block),
                              .provider = original.dialect,

@@ -7,7 +7,7 @@
 #include <array>
 
 #include "base/json/json_write.h"
-#include "message/request/request_text.h"
+#include "message/request/request_frame.h"
 #include "support/history_maker.h"
 #include "support/rule_checker.h"
 

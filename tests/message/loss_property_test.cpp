@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "message/request/request_text.h"
+#include "message/request/request_frame.h"
 #include "support/history_maker.h"
 
 namespace bough::test {

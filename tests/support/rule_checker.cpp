@@ -7,7 +7,7 @@
 #include <set>
 
 #include "message/json/json_tree.h"
-#include "message/request/request_text.h"
+#include "message/request/request_frame.h"
 
 namespace bough::test {
 namespace {
@@ -321,7 +321,7 @@ std::vector<std::string> brokenRules(Dialect dialect, std::string_view document)
   if (const auto error = tree.parse(document)) return {fmt::format("no JSON at {}: {}", error->offset, error->reason)};
   const auto parts = message::splitDocument(tree, dialect);
   if (!parts) return {"no history"};
-  if (parts->requestText.stringInput) return {};
+  if (parts->requestFrame.stringInput) return {};
   return Checker(tree, parts->elements).run(dialect);
 }
 

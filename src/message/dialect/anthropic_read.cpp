@@ -76,7 +76,7 @@ void readText(Reader& reader, Tree::Index node, Block block, std::vector<Block>&
     }
   }
   if (!block.text.present) {
-    blocks.push_back(reader.unknown(node, block.type, "a text block without text"));
+    blocks.push_back(reader.unknownBlock(node, block.type, "a text block without text"));
     return;
   }
   block.type = {};
@@ -92,7 +92,7 @@ void readThinking(Reader& reader, Tree::Index node, Block block, std::vector<Blo
   block.signature = reader.text(tree.find(node, redacted ? "data" : "signature"));
   reader.extrasOf(block.extras, node, {"type", "thinking", "signature", "data"});
   if (!redacted && !block.text.present) {
-    blocks.push_back(reader.unknown(node, block.type, "a thinking block without thinking"));
+    blocks.push_back(reader.unknownBlock(node, block.type, "a thinking block without thinking"));
     return;
   }
   block.type = {};
@@ -114,7 +114,7 @@ void readToolUse(Reader& reader, Tree::Index node, Block block, std::vector<Bloc
     }
   }
   if (!block.id.present || !block.name.present) {
-    blocks.push_back(reader.unknown(node, block.type, "a tool_use without id or name"));
+    blocks.push_back(reader.unknownBlock(node, block.type, "a tool_use without id or name"));
     return;
   }
   if (block.input.empty()) block.input = "{}";
@@ -137,7 +137,7 @@ void readAnthropicMedia(Reader& reader, Tree::Index node, Block block, std::vect
     }
   }
   if (block.source == MediaSource::None || !block.text.present) {
-    blocks.push_back(reader.unknown(node, type, "a source that cannot be read"));
+    blocks.push_back(reader.unknownBlock(node, type, "a source that cannot be read"));
     return;
   }
   blocks.push_back(std::move(block));
@@ -162,7 +162,7 @@ void readSearchResult(Reader& reader, Tree::Index node, Block block, std::vector
       reader.extra(block.extras, key);
     }
   }
-  if (!block.text.present) block = reader.unknown(node, type, "a search result without content");
+  if (!block.text.present) block = reader.unknownBlock(node, type, "a search result without content");
   blocks.push_back(std::move(block));
 }
 
@@ -170,7 +170,7 @@ void readSearchResult(Reader& reader, Tree::Index node, Block block, std::vector
 void readSimpleBlock(Reader& reader, Tree::Index node, std::vector<Block>& blocks) {
   const Tree& tree = reader.tree;
   if (!tree.isObject(node)) {
-    blocks.push_back(reader.unknown(node, {}, "a block is an object"));
+    blocks.push_back(reader.unknownBlock(node, {}, "a block is an object"));
     return;
   }
   const Tree::Index type = tree.find(node, "type");
@@ -188,7 +188,7 @@ void readSimpleBlock(Reader& reader, Tree::Index node, std::vector<Block>& block
   } else if (tree.stringIs(type, "search_result")) {
     readSearchResult(reader, node, std::move(block), blocks);
   } else {
-    blocks.push_back(reader.unknown(node, block.type, tree.isString(type) ? "" : "a block without a type"));
+    blocks.push_back(reader.unknownBlock(node, block.type, tree.isString(type) ? "" : "a block without a type"));
   }
 }
 
@@ -214,7 +214,7 @@ void readToolResult(Reader& reader, Tree::Index node, std::vector<Block>& blocks
       reader.extra(block.extras, key);
     }
   }
-  if (!block.id.present) block = reader.unknown(node, {}, "a tool_result without tool_use_id");
+  if (!block.id.present) block = reader.unknownBlock(node, {}, "a tool_result without tool_use_id");
   blocks.push_back(std::move(block));
 }
 

@@ -62,18 +62,18 @@ void writeAnthropic(const OutMessage& message, Sink& sink) {
   if (message.outBlocks.size() == 1 && message.outBlocks.front().kind == BlockKind::Text &&
       !message.outBlocks.front().stored) {
     writer.text(message.outBlocks.front().text);
-    sink.leaf(message.outBlocks.front());
+    sink.addBlock(message.outBlocks.front());
   } else {
     writer.beginArray();
     for (const OutBlock& outBlock : message.outBlocks) {
       if (outBlock.kind != BlockKind::ToolResult) continue;
       writeAnthropicBlock(writer, outBlock);
-      sink.leaf(outBlock);
+      sink.addBlock(outBlock);
     }
     for (const OutBlock& outBlock : message.outBlocks) {
       if (outBlock.kind == BlockKind::ToolResult) continue;
       writeAnthropicBlock(writer, outBlock);
-      sink.leaf(outBlock);
+      sink.addBlock(outBlock);
     }
     writer.endArray();
   }

@@ -78,8 +78,9 @@ Block readBlock(Reader& reader, Tree::Index node) {
   }
   const bool known = name == "text" || name == "thinking" || name == "redacted_thinking" || name == "refusal" ||
                      name == "image" || name == "document" || name == "tool_call";
-  if (!known) return reader.unknown(node, type, type.present ? "" : "a block without a type");
-  if (!readByType(reader, node, name, block)) return reader.unknown(node, type, "a block whose value cannot be read");
+  if (!known) return reader.unknownBlock(node, type, type.present ? "" : "a block without a type");
+  if (!readByType(reader, node, name, block))
+    return reader.unknownBlock(node, type, "a block whose value cannot be read");
   reader.extrasOf(block.extras, node,
                   {"type", "id", "name", "signature", "text", "input", "mediaType", "data", "url", "fileId"});
   return block;

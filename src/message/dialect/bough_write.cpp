@@ -88,7 +88,7 @@ void writeBough(const OutMessage& message, Sink& sink) {
   writer.beginObject().member("role", literal(toString(message.role))).key("content").beginArray();
   for (const OutBlock& outBlock : message.outBlocks) {
     writeBoughBlock(writer, outBlock);
-    sink.leaf(outBlock);
+    sink.addBlock(outBlock);
   }
   writer.endArray().endObject();
   sink.end();

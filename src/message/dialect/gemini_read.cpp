@@ -102,7 +102,7 @@ bool readResponse(Reader& reader, Tree::Index response, Block& block) {
     const bool readable =
         inlineData != Tree::kNone ? readInlineData(reader, inlineData, media) : readFileData(reader, fileData, media);
     reader.extrasOf(media.extras, part, {"inlineData", "inline_data", "fileData", "file_data"});
-    block.content.push_back(readable ? std::move(media) : reader.unknown(part, {}, "a part that cannot be read"));
+    block.content.push_back(readable ? std::move(media) : reader.unknownBlock(part, {}, "a part that cannot be read"));
   }
   return true;
 }
@@ -153,23 +153,23 @@ bool readData(Reader& reader, std::size_t field, Tree::Index value, Block& block
 
 Block readGeminiPart(Reader& reader, Tree::Index node) {
   const Tree& tree = reader.tree;
-  if (!tree.isObject(node)) return reader.unknown(node, {}, "a part is an object");
+  if (!tree.isObject(node)) return reader.unknownBlock(node, {}, "a part is an object");
   Block block;
   block.raw = tree.raw(node);
   const std::size_t field = dataField(tree, node);
   if (field == kDataFields.size()) {
     for (const PartField& other : kOtherParts) {
       if (findEither(tree, node, other.camel, other.snake) != Tree::kNone) {
-        return reader.unknown(node, reader.own(other.camel));
+        return reader.unknownBlock(node, reader.own(other.camel));
       }
     }
     reader.extrasOf(block.extras, node, {"thought", "thoughtSignature", "thought_signature"});
-    return reader.unknown(node, {}, block.extras.empty() ? "a part without data" : "");
+    return reader.unknownBlock(node, {}, block.extras.empty() ? "a part without data" : "");
   }
   const PartField& data = kDataFields[field];
   reader.extrasOf(block.extras, node, {data.camel, data.snake, "thought", "thoughtSignature", "thought_signature"});
   if (!readData(reader, field, findEither(tree, node, data.camel, data.snake), block)) {
-    return reader.unknown(node, reader.own(data.camel), "a part whose value cannot be read");
+    return reader.unknownBlock(node, reader.own(data.camel), "a part whose value cannot be read");
   }
   block.signature = reader.text(findEither(tree, node, "thoughtSignature", "thought_signature"));
   const Tree::Index thought = tree.find(node, "thought");

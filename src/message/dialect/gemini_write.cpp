@@ -19,7 +19,7 @@ void writeGeminiCall(NodeWriter& writer, const OutBlock& outBlock) {
   writer.beginObject().key("functionCall").beginObject();
   if (!outBlock.omitId) writer.member("id", outBlock.id);
   writer.member("name", outBlock.name).key("args").raw(outBlock.input).endObject();
-  if (outBlock.sentinel) writer.member("thoughtSignature", literal(kForeignCall));
+  if (outBlock.needsPlaceholderSignature) writer.member("thoughtSignature", literal(kPlaceholderSignature));
   writer.endObject();
 }
 
@@ -55,7 +55,7 @@ void writeGemini(const OutMessage& message, Sink& sink) {
   writer.key("parts").beginArray();
   for (const OutBlock& outBlock : message.outBlocks) {
     if (!writeStored(writer, outBlock)) writeGeminiBlock(writer, outBlock);
-    sink.leaf(outBlock);
+    sink.addBlock(outBlock);
   }
   writer.endArray().endObject();
   sink.end();

@@ -56,10 +56,10 @@ void readChatPart(Reader& reader, Tree::Index node, std::vector<Block>& blocks) 
     block.type = reader.own(format.escaped == "mp3" ? "audio/mp3" : "audio/wav");
     readable = block.text.present && format.present;
   } else {
-    blocks.push_back(reader.unknown(node, typeName, typeName.present ? "" : "a part without a type"));
+    blocks.push_back(reader.unknownBlock(node, typeName, typeName.present ? "" : "a part without a type"));
     return;
   }
-  if (!readable) block = reader.unknown(node, typeName, "a part whose value cannot be read");
+  if (!readable) block = reader.unknownBlock(node, typeName, "a part whose value cannot be read");
   blocks.push_back(std::move(block));
 }
 
@@ -97,7 +97,7 @@ void readToolCall(Reader& reader, Tree::Index node, std::vector<Block>& blocks) 
   reader.extrasOf(block.extras, node, {"id", "type", "index", "function", "custom"});
   reader.extrasOf(block.extras, function, {"name", "arguments", "input"});
   const bool readable = block.id.present && block.name.present && (block.text.present || !block.input.empty());
-  if (!readable) block = reader.unknown(node, {}, "a tool call without id, name or arguments");
+  if (!readable) block = reader.unknownBlock(node, {}, "a tool call without id, name or arguments");
   blocks.push_back(std::move(block));
 }
 
@@ -112,7 +112,7 @@ void readFunctionCall(Reader& reader, Tree::Index node, std::vector<Block>& bloc
   const Tree::Index arguments = tree.find(node, "arguments");
   if (tree.isString(arguments)) block.input = tree.raw(arguments);
   reader.extrasOf(block.extras, node, {"name", "arguments"});
-  if (!block.name.present || block.input.empty()) block = reader.unknown(node, {}, "a function_call without name");
+  if (!block.name.present || block.input.empty()) block = reader.unknownBlock(node, {}, "a function_call without name");
   blocks.push_back(std::move(block));
 }
 
@@ -135,7 +135,7 @@ void readChatUsage(Reader& reader, Tree::Index usage) {
 void readAudio(Reader& reader, Tree::Index node, std::vector<Block>& blocks) {
   const Tree& tree = reader.tree;
   const TextView words = reader.text(tree.find(node, "transcript"));
-  Block block = reader.unknown(node, reader.own("audio"));
+  Block block = reader.unknownBlock(node, reader.own("audio"));
   block.id = reader.text(tree.find(node, "id"));
   reader.extrasOf(block.extras, node, {"id", "transcript"});
   if (!words.empty()) {

@@ -69,7 +69,7 @@ void writeResults(const OutMessage& message, Sink& sink) {
   for (const OutBlock& outBlock : message.outBlocks) {
     NodeWriter& writer = sink.begin();
     if (writeStored(writer, outBlock)) {
-      sink.leaf(outBlock);
+      sink.addBlock(outBlock);
       sink.end();
       continue;
     }
@@ -77,7 +77,7 @@ void writeResults(const OutMessage& message, Sink& sink) {
     writer.beginObject().member("role", literal("tool")).member("tool_call_id", outBlock.id).key("content");
     writeJoined(writer, outBlock, outBlock.isError && !marked ? "Error: " : "");
     writer.endObject();
-    sink.leaf(outBlock);
+    sink.addBlock(outBlock);
     sink.end();
   }
 }
@@ -91,13 +91,13 @@ bool isSpoken(const OutBlock& outBlock) {
 void writeContent(NodeWriter& writer, const std::vector<const OutBlock*>& parts, Sink& sink) {
   if (parts.size() == 1 && parts.front()->kind == BlockKind::Text && !parts.front()->stored) {
     writer.text(parts.front()->text);
-    sink.leaf(*parts.front());
+    sink.addBlock(*parts.front());
     return;
   }
   writer.beginArray();
   for (const OutBlock* outBlock : parts) {
     writePart(writer, *outBlock);
-    sink.leaf(*outBlock);
+    sink.addBlock(*outBlock);
   }
   writer.endArray();
 }
@@ -138,17 +138,17 @@ void writeOpenaiChat(const OutMessage& message, Sink& sink) {
     writer.key("tool_calls").beginArray();
     for (const OutBlock* outBlock : calls) {
       writeChatCall(writer, *outBlock);
-      sink.leaf(*outBlock);
+      sink.addBlock(*outBlock);
     }
     writer.endArray();
   }
   if (spoken != nullptr) {
     writer.key("audio").beginObject().member("id", spoken->block->id).endObject();
-    sink.leaf(*spoken);
+    sink.addBlock(*spoken);
   }
   if (reasoning != nullptr) {
     writer.key("reasoning_content").text(reasoning->text);
-    sink.leaf(*reasoning);
+    sink.addBlock(*reasoning);
   }
   for (const auto& [name, value] : message.members) writer.key(name).raw(value, true);
   writer.endObject();

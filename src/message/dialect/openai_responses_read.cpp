@@ -50,7 +50,7 @@ void readParts(Reader& reader, Tree::Index content, std::vector<Block>& blocks) 
     block.raw = tree.raw(part);
     if (!readResponsesPart(reader, part, type.escaped, block)) {
       const bool known = type.escaped.starts_with("input_") || type.escaped == "output_text" || !type.present;
-      blocks.push_back(reader.unknown(part, type, known ? "a part whose value cannot be read" : ""));
+      blocks.push_back(reader.unknownBlock(part, type, known ? "a part whose value cannot be read" : ""));
       continue;
     }
     for (const auto [key, value] : tree.members(part)) {
@@ -178,7 +178,7 @@ Problem readItem(Reader& reader, Tree::Index node) {
   const bool typed = type != Tree::kNone && tree.kind(type) != json::Kind::Null;
   if (!typed && tree.find(node, "role") == Tree::kNone) {
     if (!isReference(tree, node)) return "an item without type and role";
-    out.blocks.push_back(reader.unknown(node, reader.own("item_reference")));
+    out.blocks.push_back(reader.unknownBlock(node, reader.own("item_reference")));
     return std::nullopt;
   }
   if (!typed || tree.stringIs(type, "message")) return readRoleMessage(reader, node);
@@ -193,7 +193,7 @@ Problem readItem(Reader& reader, Tree::Index node) {
   }
   if (!tree.isString(type)) return "the type of an item is not a string";
   if (tree.body(type).ends_with("_output") || tree.body(type).ends_with("_response")) out.role = Role::Tool;
-  out.blocks.push_back(reader.unknown(node, reader.text(type)));
+  out.blocks.push_back(reader.unknownBlock(node, reader.text(type)));
   return std::nullopt;
 }
 

@@ -40,7 +40,7 @@ bool writeStoredItem(const OutBlock& outBlock, Sink& sink) {
   const bool item = outBlock.kind != BlockKind::Text && outBlock.kind != BlockKind::Refusal;
   if (!outBlock.stored || !item) return false;
   writeStored(sink.begin(), outBlock);
-  sink.leaf(outBlock);
+  sink.addBlock(outBlock);
   sink.end();
   return true;
 }
@@ -62,7 +62,7 @@ void writeResponsesCall(const OutBlock& outBlock, Sink& sink) {
     writer.member("arguments", outBlock.input);
   }
   writer.endObject();
-  sink.leaf(outBlock);
+  sink.addBlock(outBlock);
   sink.end();
 }
 
@@ -85,7 +85,7 @@ void writeResponsesResult(const OutBlock& outBlock, Sink& sink) {
     writer.endArray();
   }
   writer.endObject();
-  sink.leaf(outBlock);
+  sink.addBlock(outBlock);
   sink.end();
 }
 
@@ -109,7 +109,7 @@ void writeAnswerParts(std::span<const OutBlock> parts, Sink& sink) {
       writer.beginObject().member("type", literal("output_text")).member("text", part.text);
       writer.key("annotations").beginArray().endArray().endObject();
     }
-    sink.leaf(part);
+    sink.addBlock(part);
   }
   writer.endArray().endObject();
   sink.end();
@@ -136,7 +136,7 @@ std::size_t writeAnswers(std::span<const OutBlock> blocks, Sink& sink) {
     }
     NodeWriter& writer = sink.begin();
     writer.beginObject().member("role", literal("assistant")).member("content", answers[i].text);
-    sink.leaf(answers[i]);
+    sink.addBlock(answers[i]);
     writer.endObject();
     sink.end();
   }
@@ -170,12 +170,12 @@ void writeOpenaiResponses(const OutMessage& message, Sink& sink) {
   if (message.outBlocks.size() == 1 && message.outBlocks.front().kind == BlockKind::Text &&
       !message.outBlocks.front().stored) {
     writer.text(message.outBlocks.front().text);
-    sink.leaf(message.outBlocks.front());
+    sink.addBlock(message.outBlocks.front());
   } else {
     writer.beginArray();
     for (const OutBlock& outBlock : message.outBlocks) {
       if (writeStored(writer, outBlock)) {
-        sink.leaf(outBlock);
+        sink.addBlock(outBlock);
         continue;
       }
       if (outBlock.kind == BlockKind::Image || outBlock.kind == BlockKind::Document) {
@@ -183,7 +183,7 @@ void writeOpenaiResponses(const OutMessage& message, Sink& sink) {
       } else {
         writeText(writer, outBlock.text);
       }
-      sink.leaf(outBlock);
+      sink.addBlock(outBlock);
     }
     writer.endArray();
   }

@@ -15,7 +15,7 @@ void readOriginal(Original& original, History& history) {
   Problem problem;
   if (original.section == Section::System) {
     problem = readSystem(original.dialect, tree, original.node, original.message);
-  } else if (original.wholeSlot) {
+  } else if (original.isRequestMember) {
     // `input` as one string is a user message.
     Reader reader(tree, original.message);
     original.message.dialect = original.dialect;

@@ -54,7 +54,7 @@ void Reader::extrasOf(std::vector<std::string_view>& extras, Tree::Index object,
   }
 }
 
-Block Reader::unknown(Tree::Index node, TextView type, std::string_view problem) const {
+Block Reader::unknownBlock(Tree::Index node, TextView type, std::string_view problem) const {
   Block block;
   block.kind = BlockKind::Unknown;
   block.raw = tree.raw(node);

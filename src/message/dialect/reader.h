@@ -38,7 +38,7 @@ class Reader {
                 std::initializer_list<std::string_view> known) const;
 
   /// Returns an Unknown block, which is kept verbatim. `problem` says what is wrong with it, if anything.
-  [[nodiscard]] Block unknown(Tree::Index node, TextView type, std::string_view problem = {}) const;
+  [[nodiscard]] Block unknownBlock(Tree::Index node, TextView type, std::string_view problem = {}) const;
 
   /// Splits "data:image/png;base64,AAAA" into type and data; any other URL stays whole. Returns false when it is not a
   /// usable URL.

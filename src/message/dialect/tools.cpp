@@ -157,7 +157,7 @@ void readTools(Dialect dialect, const json::Tree& tree, json::Tree::Index list, 
     original.tree = &from;
     original.node = node;
     original.raw = from.raw(node);
-    original.place = place++;
+    original.documentPlace = place++;
     readTool(original, history);
     original.tool->element = element;
     return *original.tool;
@@ -193,7 +193,7 @@ std::string writeTools(Dialect target, History& history, Records& records, Repor
     const Original& original = history.originals[i];
     if (original.section != Section::Tools) continue;
     if (original.dialect == target) {
-      whole = whole && original.place == ownPlaces++;
+      whole = whole && original.documentPlace == ownPlaces++;
     } else if (!original.problem.empty()) {
       reporter.invalid(original, nullptr, original.problem);
       continue;
@@ -205,9 +205,9 @@ std::string writeTools(Dialect target, History& history, Records& records, Repor
     }
     writable.push_back(static_cast<std::int32_t>(i));
   }
-  const RequestText* requestText = history.requestTextOf(target);
-  whole = whole && requestText != nullptr && requestText->toolCount == static_cast<std::uint64_t>(ownPlaces);
-  if (writable.empty()) return whole ? requestText->toolsText : std::string();
+  const RequestFrame* requestFrame = history.requestFrameOf(target);
+  whole = whole && requestFrame != nullptr && requestFrame->toolCount == static_cast<std::uint64_t>(ownPlaces);
+  if (writable.empty()) return whole ? requestFrame->toolsText : std::string();
   std::string out = "[";
   std::string others;
   Sink sink(out, records, Section::Tools);
@@ -227,10 +227,10 @@ std::string writeTools(Dialect target, History& history, Records& records, Repor
       reporter.renamedTool(original, nullptr, "tool.name", original.tool->name.decode(), name.decode());
     }
     writeDefinition(target, sink.begin(), *original.tool, name);
-    sink.leaf(index);
+    sink.addBlock(index);
     sink.end();
   }
-  if (whole) return requestText->toolsText;
+  if (whole) return requestFrame->toolsText;
   if (target == Dialect::Gemini) {
     if (sink.count() == 0) return "[" + others + "]";
     out += "]}";

@@ -13,31 +13,31 @@ void Sink::separate(std::string_view separator) {
 
 NodeWriter& Sink::begin() {
   separate({});
-  firstLeaf_ = records_.leaves.size();
+  firstBlock_ = records_.blocks.size();
   return writer_;
 }
 
 void Sink::end() {
-  records_.nodes.push_back({.section = section_,
-                            .verbatim = false,
-                            .original = -1,
-                            .hash = writer_.lastHash(),
-                            .firstLeaf = static_cast<std::uint32_t>(firstLeaf_),
-                            .leafCount = static_cast<std::uint32_t>(records_.leaves.size() - firstLeaf_),
-                            .end = out_.size()});
+  records_.values.push_back({.section = section_,
+                             .verbatim = false,
+                             .original = -1,
+                             .hash = writer_.lastHash(),
+                             .firstBlock = static_cast<std::uint32_t>(firstBlock_),
+                             .blockCount = static_cast<std::uint32_t>(records_.blocks.size() - firstBlock_),
+                             .end = out_.size()});
 }
 
 void Sink::splice(std::int32_t original, std::string_view raw, std::string_view separator, std::uint64_t hash) {
   if (!separator.empty()) usualSeparator_ = separator;
   separate(separator);
   out_ += raw;
-  records_.nodes.push_back({.section = section_,
-                            .verbatim = true,
-                            .original = original,
-                            .hash = hash,
-                            .firstLeaf = static_cast<std::uint32_t>(records_.leaves.size()),
-                            .leafCount = 0,
-                            .end = out_.size()});
+  records_.values.push_back({.section = section_,
+                             .verbatim = true,
+                             .original = original,
+                             .hash = hash,
+                             .firstBlock = static_cast<std::uint32_t>(records_.blocks.size()),
+                             .blockCount = 0,
+                             .end = out_.size()});
 }
 
 void writeMessage(Dialect dialect, const OutMessage& message, Sink& sink) {
@@ -59,7 +59,7 @@ void writeSystem(Dialect dialect, const OutMessage& message, Sink& sink) {
     writer.beginObject().key("parts").beginArray();
     for (const OutBlock& outBlock : outBlocks) {
       if (!writeStored(writer, outBlock)) writer.beginObject().member("text", outBlock.text).endObject();
-      sink.leaf(outBlock);
+      sink.addBlock(outBlock);
     }
     writer.endArray().endObject();
   } else if (outBlocks.size() == 1 || dialect == Dialect::OpenaiResponses) {
@@ -69,14 +69,14 @@ void writeSystem(Dialect dialect, const OutMessage& message, Sink& sink) {
       texts.push_back(outBlock.text);
     }
     writer.texts(texts);
-    sink.leaf(outBlocks.front().original);
+    sink.addBlock(outBlocks.front().original);
   } else {
     writer.beginArray();
     for (const OutBlock& outBlock : outBlocks) {
       if (!writeStored(writer, outBlock)) {
         writer.beginObject().member("type", literal("text")).member("text", outBlock.text).endObject();
       }
-      sink.leaf(outBlock);
+      sink.addBlock(outBlock);
     }
     writer.endArray();
   }

@@ -13,8 +13,8 @@
 namespace bough::message {
 
 struct Records {
-  std::vector<NodeRecord> nodes;
-  std::vector<LeafRecord> leaves;
+  std::vector<ValueRecord> values;
+  std::vector<BlockRecord> blocks;
 };
 
 /// Receives the values of one section, one after the other, and writes separators between them.
@@ -27,9 +27,11 @@ class Sink {
   /// Begins a value. The caller must write exactly one value to the result.
   NodeWriter& begin();
   /// Records that the last completed value is a block that came from `original`.
-  void leaf(std::int32_t original) { records_.leaves.push_back({.hash = writer_.lastHash(), .original = original}); }
-  void leaf(const OutBlock& from) {
-    records_.leaves.push_back({.hash = writer_.lastHash(), .original = from.original, .block = from.block});
+  void addBlock(std::int32_t original) {
+    records_.blocks.push_back({.hash = writer_.lastHash(), .original = original});
+  }
+  void addBlock(const OutBlock& from) {
+    records_.blocks.push_back({.hash = writer_.lastHash(), .original = from.original, .block = from.block});
   }
   void end();
   /// Copies an original. An empty separator means the usual one.
@@ -44,7 +46,7 @@ class Sink {
   Records& records_;
   Section section_;
   std::size_t count_ = 0;
-  std::size_t firstLeaf_ = 0;
+  std::size_t firstBlock_ = 0;
   std::string usualSeparator_ = ",";
 };
 

@@ -51,7 +51,7 @@ TextView Aliases::original(TextView seen) const {
   return {.escaped = found->second, .present = true, .oddEscapes = hasOddEscapes(found->second)};
 }
 
-bool Aliases::legal(Dialect target, std::string_view escaped) const {
+bool Aliases::isLegal(Dialect target, std::string_view escaped) const {
   constexpr std::size_t kMaxChatId = 40;
   constexpr std::size_t kMax = 64;
   if (target == Dialect::Bough) return true;
@@ -66,7 +66,7 @@ bool Aliases::legal(Dialect target, std::string_view escaped) const {
   return goodStart && std::ranges::all_of(escaped, [](char c) { return isWordChar(c) || c == '.' || c == ':'; });
 }
 
-bool Aliases::sendable(Dialect dialect, const TextView& own) const {
+bool Aliases::isSendable(Dialect dialect, const TextView& own) const {
   constexpr std::size_t kMax = 64;
   const std::string decoded = own.escaped.contains('\\') ? own.decode() : std::string();
   const std::string_view text = decoded.empty() ? own.escaped : std::string_view(decoded);
@@ -92,7 +92,7 @@ std::string Aliases::makeAlias(std::string_view original, unsigned occurrence, u
 }
 
 TextView Aliases::inTarget(Dialect target, TextView original, unsigned occurrence) {
-  if (occurrence == 0 && legal(target, original.escaped)) return original;
+  if (occurrence == 0 && isLegal(target, original.escaped)) return original;
   std::string seed(original.escaped);
   seed += '\0' + std::to_string(occurrence);
   const auto known = made_.find(seed);

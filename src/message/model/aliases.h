@@ -34,7 +34,7 @@ class Aliases {
   void reserve(TextView original) { taken_.insert(original.escaped); }
   /// Returns whether the target's API accepts a text from a message in the API's own dialect, whichever server wrote
   /// it. In such messages longer ids are common than in others.
-  [[nodiscard]] bool sendable(Dialect dialect, const TextView& own) const;
+  [[nodiscard]] bool isSendable(Dialect dialect, const TextView& own) const;
   /// Returns the text to write in the target. `occurrence` is the number of earlier calls with the same id.
   TextView inTarget(Dialect target, TextView original, unsigned occurrence = 0);
 
@@ -42,7 +42,7 @@ class Aliases {
   [[nodiscard]] const std::vector<std::pair<std::string_view, std::string_view>>& table() const { return table_; }
 
  private:
-  [[nodiscard]] bool legal(Dialect target, std::string_view escaped) const;
+  [[nodiscard]] bool isLegal(Dialect target, std::string_view escaped) const;
   [[nodiscard]] std::string makeAlias(std::string_view original, unsigned occurrence, unsigned attempt) const;
 
   Of what_;

@@ -37,7 +37,8 @@ std::string pathOf(const Original& original) {
     case Section::Messages: path += names.messages; break;
   }
   if (original.tool != nullptr && original.tool->element >= 0) return path + placeOfTool(*original.tool);
-  if (original.place != kNoPlace && !original.wholeSlot) path += fmt::format("[{}]", original.place);
+  if (original.documentPlace != kNotInDocument && !original.isRequestMember)
+    path += fmt::format("[{}]", original.documentPlace);
   return path;
 }
 

@@ -40,9 +40,9 @@ struct ToolDefinition {
   std::int64_t declaration = -1;  ///< Index in that list.
 };
 
-/// Original::place of an original that is not in a document of its own dialect. The place is needed to restore the
-/// bytes between originals.
-inline constexpr std::int64_t kNoPlace = -1;
+/// Original::documentPlace of an original that is not in a document of its own dialect. The place is needed to restore
+/// the bytes between originals.
+inline constexpr std::int64_t kNotInDocument = -1;
 
 /// Hashes of what preceded a signed block. The signature is valid only when the same content precedes the block again.
 struct Prefix {
@@ -56,13 +56,13 @@ struct Original {
   Dialect dialect = Dialect::Bough;
   Section section = Section::Messages;
   bool fromWayBack = false;          ///< It was restored, and not read from the document.
-  bool neutral = false;              ///< In a session: it belongs to no provider and stays the same for every target.
-  bool wholeSlot = false;            ///< The value of a member of the request (`system`), and not an element of a list.
+  bool hasNoProvider = false;        ///< In a session: it belongs to no provider and stays the same for every target.
+  bool isRequestMember = false;      ///< The value of a member of the request (`system`), and not an element of a list.
   const json::Tree* tree = nullptr;  ///< The index that contains it, at `node`.
   json::Tree::Index node = 0;
   std::string_view raw;
   std::string_view entryId{};  ///< In a session: the entry that holds the message.
-  bool apart = false;          ///< In a session: it is never joined with the message before it.
+  bool neverJoined = false;    ///< In a session: it is never joined with the message before it.
   /// Some blocks of the message were edited, and this original has the others. It is written again.
   bool partial = false;
   bool lostCall = false;        ///< With `partial`: a call before these blocks does not come back.
@@ -72,12 +72,12 @@ struct Original {
   bool unreadable = false;      ///< Set with `redacted` when its bytes are damaged.
   bool erased = false;          ///< Set with `redacted` when its bytes no longer exist.
   bool redacted = false;        ///< Its content is hidden. It only marks its place and those of `hiddenResults`.
-  bool unknown = false;         ///< With `redacted`: its content is not known any more; it may have answered calls.
+  bool isContentLost = false;   ///< With `redacted`: its content is not known any more; it may have answered calls.
   std::string_view problem;     ///< Why it cannot be converted; empty when it can.
   std::string_view separator;   ///< The bytes between the previous element and this one.
-  std::int64_t place = kNoPlace;
+  std::int64_t documentPlace = kNotInDocument;
   /// In a session: index of the message that it was read from, or restored from.
-  std::int64_t documentIndex = kNoPlace;
+  std::int64_t messageIndex = kNotInDocument;
   std::optional<std::uint64_t> recordedHash;  ///< Hash of its bytes, as recorded in a way back.
   std::optional<std::uint64_t> contentHash;   ///< Hash of its content, if already computed.
   Prefix prefix;                              ///< Only set for signed blocks of Anthropic.
@@ -107,7 +107,7 @@ inline void hideContent(Original& original) {
 
 /// Returns whether an original appears unchanged in a document of the target.
 inline bool staysVerbatim(const Original& original, Dialect target) {
-  return original.dialect == target || original.neutral;
+  return original.dialect == target || original.hasNoProvider;
 }
 
 /// A setting of a request as a conversion wrote it. While its value is unchanged, nobody set it in that document.
@@ -118,11 +118,11 @@ struct Setting {
 };
 
 /// The text of a request around its sections: a list of literal texts, each with the section that follows it.
-struct RequestText {
+struct RequestFrame {
   struct Part {
-    std::string text{};    ///< Verbatim.
-    bool hasSlot = false;  ///< Whether a section follows.
-    Section slot = Section::Messages;
+    std::string text{};       ///< Verbatim.
+    bool hasSection = false;  ///< Whether a section follows.
+    Section section = Section::Messages;
     std::string keyText{};    ///< `"system": `, up to the value; for a list, up to its first element.
     std::string emptyText{};  ///< The value to write when the section is empty (`null`); may be empty.
     std::string endText{};    ///< The text that ends the value; for a list, everything after its last element.
@@ -139,22 +139,22 @@ struct RequestText {
 };
 
 /// One block of a written value.
-struct LeafRecord {
+struct BlockRecord {
   std::uint64_t hash = 0;
   std::int32_t original = -1;    ///< -1 when it is synthetic.
   const Block* block = nullptr;  ///< While writing: the block of the original, or a block inside it.
-  std::int32_t place = -1;       ///< In a way back: index of the block in the original; -1 for the whole original.
+  std::int32_t blockIndex = -1;  ///< In a way back: index of the block in the original; -1 for the whole original.
 };
 
 /// One written value: a message, an item, a tool, a system prompt.
-struct NodeRecord {
+struct ValueRecord {
   Section section = Section::Messages;
   bool verbatim = false;
   /// When verbatim: its original. In a WayBack: the last original in the WayBack that precedes it.
   std::int32_t original = -1;
   std::uint64_t hash = 0;
-  std::uint32_t firstLeaf = 0;
-  std::uint32_t leafCount = 0;
+  std::uint32_t firstBlock = 0;
+  std::uint32_t blockCount = 0;
   std::size_t end = 0;  ///< Where it ends in the written text.
 };
 
@@ -165,12 +165,12 @@ struct EarlierCalls {
 };
 
 struct History {
-  bool begins = true;               ///< The conversation begins here; false for a later part of it.
-  bool goesOn = false;              ///< More of the conversation follows, so the last message is not its end.
+  bool isBeginning = true;          ///< The conversation begins here; false for a later part of it.
+  bool hasMore = false;             ///< More of the conversation follows, so the last message is not its end.
   EarlierCalls* earlier = nullptr;  ///< Set for a session that is converted in parts. The calls of this part are added.
-  std::int64_t lastPlace = -1;      ///< The highest Original::place of the messages in the way back.
-  std::vector<Original> originals;  ///< In order: system, tools, messages.
-  std::vector<RequestText> requestTexts;  ///< At most one per dialect: the most recent.
+  std::int64_t lastDocumentPlace = -1;      ///< The highest Original::documentPlace of the messages in the way back.
+  std::vector<Original> originals;          ///< In order: system, tools, messages.
+  std::vector<RequestFrame> requestFrames;  ///< At most one per dialect: the most recent.
   Aliases ids{Aliases::Of::CallId};
   Aliases names{Aliases::Of::ToolName};
   std::vector<std::string_view> freeformTools;  ///< Names of tools that take text and have calls in a way back.
@@ -179,9 +179,9 @@ struct History {
   std::deque<std::string> texts;
   json::Tree scratch;  ///< Where a value is indexed first.
 
-  [[nodiscard]] const RequestText* requestTextOf(Dialect dialect) const {
-    for (const RequestText& requestText : requestTexts) {
-      if (requestText.dialect == dialect) return &requestText;
+  [[nodiscard]] const RequestFrame* requestFrameOf(Dialect dialect) const {
+    for (const RequestFrame& requestFrame : requestFrames) {
+      if (requestFrame.dialect == dialect) return &requestFrame;
     }
     return nullptr;
   }

@@ -32,7 +32,7 @@ std::optional<MessageEdit> editIn(const Entry& entry) {
                      .content = kind == json::Kind::Null ? std::string() : std::string(*content)};
 }
 
-std::string leavingOut(const std::string& targetId) {
+std::string leaveOutPayload(const std::string& targetId) {
   json::Writer writer;
   writer.beginObject().member("kind", "edit").member("entryId", targetId).key("content").raw("null");
   return writer.endObject().take();

@@ -25,7 +25,7 @@ struct MessageEdit {
 std::optional<MessageEdit> editIn(const Entry& entry);
 
 /// Returns the payload of an edit that leaves a message out.
-std::string leavingOut(const std::string& targetId);
+std::string leaveOutPayload(const std::string& targetId);
 
 /// Returns the payload of a message entry with the new content, in the dialect bough, with the role and the answered
 /// call of the original message. Returns std::nullopt when the message cannot be read or answers several calls; such a

@@ -13,16 +13,16 @@
 namespace bough::message {
 
 /// Gemini: the documented signature for a call without a signature of its own.
-inline constexpr std::string_view kForeignCall = "skip_thought_signature_validator";
+inline constexpr std::string_view kPlaceholderSignature = "skip_thought_signature_validator";
 
 /// One block to write. Every field has the form that the target accepts.
 struct OutBlock {
   BlockKind kind = BlockKind::Text;
   bool stored = false;  ///< In a request: a block in the target's dialect, written verbatim.
   bool isError = false;
-  bool freeform = false;  ///< A call that takes text, or its result.
-  bool omitId = false;    ///< The original call had no id.
-  bool sentinel = false;  ///< Gemini: the call needs a signature and has none.
+  bool freeform = false;                   ///< A call that takes text, or its result.
+  bool omitId = false;                     ///< The original call had no id.
+  bool needsPlaceholderSignature = false;  ///< Gemini: the call needs a signature and has none.
   std::int32_t original = -1;
   std::string_view raw{};        ///< When `stored`: text to write instead of the block's bytes.
   const Block* block = nullptr;  ///< For media, and for everything that only has a different form.

@@ -110,8 +110,8 @@ void Reporter::lossy(Change change, const Original& original, const Block* block
 bool Reporter::isFirstLoss(const Original& original) {
   if (original.section != Section::Messages) return false;
   if (!original.entryId.empty()) return lossyEntries_.emplace(original.entryId).second;
-  if (original.place == kNoPlace) return lossyOriginals_.insert(&original).second;
-  return lossyPlaces_.emplace(original.dialect, original.place).second;
+  if (original.documentPlace == kNotInDocument) return lossyOriginals_.insert(&original).second;
+  return lossyPlaces_.emplace(original.dialect, original.documentPlace).second;
 }
 
 std::string Reporter::unreadable(const Entry& entry) {

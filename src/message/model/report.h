@@ -45,7 +45,9 @@ class Reporter {
     if (report_.warnings.size() < CompatibilityReport::kMaxFindings) report_.warnings.push_back(std::move(text));
   }
   /// Returns whether the list of signed blocks has room for one more.
-  [[nodiscard]] bool listsSignatures() const { return report_.signatures.size() < CompatibilityReport::kMaxFindings; }
+  [[nodiscard]] bool hasRoomForSignature() const {
+    return report_.signatures.size() < CompatibilityReport::kMaxFindings;
+  }
 
   CompatibilityReport& report() { return report_; }
   std::string pathOf(const Original& original, const Block* block) { return paths_.of(original, block); }

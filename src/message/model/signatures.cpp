@@ -14,7 +14,7 @@ bool isSigned(const Original& original) {
 
 void checkSignatures(const Original& original, const Prefix& now, Reporter& reporter) {
   for (const Block& block : original.message.blocks) {
-    if (block.signature.empty() || !reporter.listsSignatures()) continue;
+    if (block.signature.empty() || !reporter.hasRoomForSignature()) continue;
     SignatureStatus status{.path = reporter.pathOf(original, &block),
                            .provider = original.dialect,
                            .state = SignatureState::Valid,
@@ -36,7 +36,7 @@ void reportCarriedSignatures(const History& history, Dialect target, Reporter& r
   for (const Original& original : history.originals) {
     if (staysVerbatim(original, target)) continue;
     for (const Block& block : original.message.blocks) {
-      if (block.signature.empty() || !reporter.listsSignatures()) continue;
+      if (block.signature.empty() || !reporter.hasRoomForSignature()) continue;
       reporter.report().signatures.push_back(
           {.path = reporter.pathOf(original, &block),
            .provider = original.dialect,

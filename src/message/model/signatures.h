@@ -15,12 +15,12 @@ bool isSigned(const Original& original);
 /// one element.
 class PrefixChain {
  public:
-  void add(const NodeRecord& node) { node.verbatim ? own(node.hash) : foreign(); }
-  void own(std::uint64_t hash) {
+  void add(const ValueRecord& value) { value.verbatim ? addOwn(value.hash) : addForeign(); }
+  void addOwn(std::uint64_t hash) {
     prefix.messages = content_hash::element(prefix.messages, hash);
     foreignLast_ = false;
   }
-  void foreign() {
+  void addForeign() {
     if (!foreignLast_) prefix.messages = content_hash::element(prefix.messages, 0);
     foreignLast_ = true;
   }

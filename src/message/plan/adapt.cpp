@@ -65,9 +65,9 @@ std::string_view missingNote(const Call& call) {
 
 }  // namespace
 
-std::string_view Adapter::noPlace() const {
-  return renames_ ? "the target has no place for it; the session keeps it"
-                  : "the target has no place for it; it comes back with the origin";
+std::string_view Adapter::notHeldReason() const {
+  return forRequest_ ? "the target has no place for it; the session keeps it"
+                     : "the target has no place for it; it comes back with the origin";
 }
 
 TextView Adapter::own(std::string_view plain) {
@@ -144,10 +144,10 @@ void Adapter::content(std::int32_t original, const Block& block, std::vector<Out
     case BlockKind::RedactedThinking:
       if (thinkingAsText(from, outBlock)) break;
       reporter_.lossy(Change::Carried, from, &block, toString(block.kind),
-                      renames_ ? "only its own provider can check it; the session keeps it"
-                               : "only its own provider can check it; it comes back with the origin");
+                      forRequest_ ? "only its own provider can check it; the session keeps it"
+                                  : "only its own provider can check it; it comes back with the origin");
       return;
-    case BlockKind::Citation: reporter_.lossy(Change::Carried, from, &block, "citation", noPlace()); return;
+    case BlockKind::Citation: reporter_.lossy(Change::Carried, from, &block, "citation", notHeldReason()); return;
     case BlockKind::ToolCall:
     case BlockKind::ToolResult: return;
     case BlockKind::Unknown:
@@ -159,7 +159,7 @@ void Adapter::content(std::int32_t original, const Block& block, std::vector<Out
       break;
   }
   if (!block.signature.empty() && outBlock.kind == block.kind)
-    reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", noPlace());
+    reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", notHeldReason());
   outBlocks.push_back(std::move(outBlock));
 }
 
@@ -181,7 +181,7 @@ bool Adapter::unknownAsText(const Original& from, const Block* where, OutBlock& 
   const std::string_view type = out.block->type.present ? out.block->type.escaped : std::string_view("unknown");
   const auto said = describe(*out.block);
   if (!said) {
-    reporter_.lossy(Change::Carried, from, where, type, noPlace(), true);
+    reporter_.lossy(Change::Carried, from, where, type, notHeldReason(), true);
     return false;
   }
   out.kind = BlockKind::Text;
@@ -193,7 +193,7 @@ bool Adapter::unknownAsText(const Original& from, const Block* where, OutBlock& 
 void Adapter::reportTitle(const Original& from, const Block& block, bool asMedia) {
   if (block.name.empty() || canHoldTitle(target_, block, asMedia)) return;
   reporter_.lossy(Change::Carried, from, &block, fmt::format("{}.{}", toString(block.kind), titleName(from.dialect)),
-                  noPlace());
+                  notHeldReason());
 }
 
 void Adapter::reportSurrogates(const Original& from) {
@@ -235,7 +235,7 @@ void Adapter::setCall(const Call& call, OutBlock& outBlock) {
   outBlock.omitId = call.block->idMissing && (target_ == Dialect::Gemini || target_ == Dialect::Bough);
   const bool ownDialect = from.dialect == target_;
   // A call that is copied keeps the spelling of its id, so its result must use the same spelling.
-  const bool asWritten = ownDialect && !call.block->idMissing && !(renames_ && call.occurrence > 0) &&
+  const bool asWritten = ownDialect && !call.block->idMissing && !(forRequest_ && call.occurrence > 0) &&
                          mayKeep(history_.ids, call.block->id);
   const bool kept = call.keptId.present && !asWritten;
   outBlock.id = asWritten ? call.block->id
@@ -297,7 +297,7 @@ OutBlock Adapter::call(const Call& call) {
     reporter_.renamedTool(from, &block, "tool_call.name", block.name.decode(), outBlock.name.decode());
   }
   if (!renamed && !block.signature.empty() && target_ != Dialect::Bough) {
-    reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", noPlace());
+    reporter_.lossy(Change::Carried, from, &block, "thoughtSignature", notHeldReason());
   }
   return outBlock;
 }
@@ -374,7 +374,7 @@ void Adapter::reportExtras(std::int32_t original) {
   reportSurrogates(from);
   if (from.dialect == target_) return;
   for (const std::string_view name : from.message.extras) {
-    reporter_.lossy(Change::Carried, from, nullptr, fmt::format("message.{}", name), noPlace());
+    reporter_.lossy(Change::Carried, from, nullptr, fmt::format("message.{}", name), notHeldReason());
   }
   // OpenAI's two dialects share "detail".
   const bool openai = isOpenai(target_);
@@ -386,7 +386,7 @@ void Adapter::reportExtras(std::int32_t original) {
       const std::string_view kind = &where == &block ? kindName(from, block) : toString(block.kind);
       for (const std::string_view name : block.extras) {
         if (openai && name == "detail" && !detailOf(block).empty()) continue;
-        reporter_.lossy(Change::Carried, from, &where, fmt::format("{}.{}", kind, name), noPlace());
+        reporter_.lossy(Change::Carried, from, &where, fmt::format("{}.{}", kind, name), notHeldReason());
       }
       for (const Block& nested : std::views::reverse(block.content)) held.push_back(&nested);
     }

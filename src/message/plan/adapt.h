@@ -12,10 +12,15 @@ namespace bough::message {
 
 class Adapter {
  public:
-  /// `renames`: a second call with the same id gets another id, even in the target's own dialect.
+  /// `forRequest`: a second call with the same id gets another id, even in the target's own dialect.
   Adapter(History& history, Dialect target, const ConvertOptions& options, Reporter& reporter,
-          std::deque<std::string>& texts, bool renames)
-      : history_(history), target_(target), options_(options), reporter_(reporter), texts_(texts), renames_(renames) {}
+          std::deque<std::string>& texts, bool forRequest)
+      : history_(history),
+        target_(target),
+        options_(options),
+        reporter_(reporter),
+        texts_(texts),
+        forRequest_(forRequest) {}
 
   /// Appends the converted blocks of a block that is neither a call nor a result.
   void content(std::int32_t original, const Block& block, std::vector<OutBlock>& outBlocks);
@@ -36,7 +41,7 @@ class Adapter {
   /// Nothing comes back from a request, so what another server wrote in the target's dialect is changed to what the
   /// target accepts.
   [[nodiscard]] bool mayKeep(const Aliases& aliases, const TextView& own) const {
-    return !renames_ || aliases.sendable(target_, own);
+    return !forRequest_ || aliases.isSendable(target_, own);
   }
   void resultContent(const Call& call, const Block& block, OutBlock& outBlock);
   void resultMedia(const Call& call, const Block& block, OutBlock& outBlock);
@@ -60,10 +65,10 @@ class Adapter {
   const ConvertOptions& options_;
   Reporter& reporter_;
   std::deque<std::string>& texts_;
-  bool renames_;  // True in a request, from which nothing comes back.
+  bool forRequest_;  // True in a request, from which nothing comes back.
   std::optional<std::unordered_set<std::string_view>> freeformTools_;  // Their names, collected on first use.
 
-  [[nodiscard]] std::string_view noPlace() const;
+  [[nodiscard]] std::string_view notHeldReason() const;
 };
 
 }  // namespace bough::message

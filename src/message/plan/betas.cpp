@@ -68,7 +68,7 @@ class Namer {
 
 }  // namespace
 
-void nameBetas(const Plan& plan, const History& history, Reporter& reporter) {
+void reportBetaHeaders(const Plan& plan, const History& history, Reporter& reporter) {
   Namer namer(reporter);
   for (const Original& original : history.originals) {
     if (original.section == Section::Tools && original.dialect == Dialect::Anthropic) namer.tool(original);

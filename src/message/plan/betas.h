@@ -8,6 +8,6 @@
 namespace bough::message {
 
 /// Adds the headers that a plan for Anthropic needs to the report.
-void nameBetas(const Plan& plan, const History& history, Reporter& reporter);
+void reportBetaHeaders(const Plan& plan, const History& history, Reporter& reporter);
 
 }  // namespace bough::message

@@ -38,8 +38,8 @@ class Finder {
   void add(const Original& original) {
     const bool message = original.section == Section::Messages;
     if (message) ++now_.messages;
-    const bool next = original.place == lastPlace_ + 1;
-    const bool follows = original.place <= 0 || (next && intact_);
+    const bool next = original.documentPlace == lastPlace_ + 1;
+    const bool follows = original.documentPlace <= 0 || (next && intact_);
     bool moved = false;
     for (const Block& block : original.message.blocks) {
       const bool result = message && block.kind == BlockKind::ToolResult;
@@ -48,7 +48,7 @@ class Finder {
     const bool kept = rewritten_.empty() || !rewritten_.contains(static_cast<std::int32_t>(copied_.size()));
     copied_.push_back(staysVerbatim(original, target_) && !original.partial && !moved && kept);
     if (!message) return;
-    if (copied_.back()) lastPlace_ = original.place;
+    if (copied_.back()) lastPlace_ = original.documentPlace;
     intact_ = copied_.back() && (!holdsOnlyResults(original) || (intact_ && next));
     if (!copied_.back()) ++now_.written;
     const bool joins = original.message.role == Role::Assistant && !copied_.back();
@@ -66,8 +66,9 @@ class Finder {
     if (!copied_[caller] && !fits(call)) return true;
     if (target_ == Dialect::OpenaiResponses) return false;  // Other items may be in between.
     const Seen& before = seen_[caller + 1];
-    const bool asItWas = copied_[caller] && now_.written == before.written &&
-                         original.place - history_.originals[caller].place == now_.messages - before.messages;
+    const bool asItWas =
+        copied_[caller] && now_.written == before.written &&
+        original.documentPlace - history_.originals[caller].documentPlace == now_.messages - before.messages;
     // An answer that is written again is joined with the call's message when that is also written again.
     return !asItWas && (now_.others > before.others || (copied_[caller] && now_.answers > before.answers));
   }
@@ -106,7 +107,8 @@ void CopiedOriginals::uncopyFunctionCalls(const Pairing& pairing) {
   bool any = false;
   for (const Call& call : pairing.calls) {
     if (!call.block->idMissing || !contains(call.original)) continue;
-    const bool written = call.result != nullptr ? !contains(call.resultOriginal) : !undisturbed(call.original, nullptr);
+    const bool written =
+        call.result != nullptr ? !contains(call.resultOriginal) : !areInOriginalOrder(call.original, nullptr);
     if (written) copied_[static_cast<std::size_t>(call.original)] = false;
     any |= written;
   }
@@ -120,8 +122,8 @@ void CopiedOriginals::countBreaks() {
   for (std::size_t i = 0; i < copied_.size(); ++i) {
     const Original& original = (*originals_)[i];
     if (original.section == Section::Messages) {
-      if (!copied_[i] || original.place != place + 1) ++breaks;
-      place = original.place;
+      if (!copied_[i] || original.documentPlace != place + 1) ++breaks;
+      place = original.documentPlace;
     }
     breaks_.push_back(breaks);
   }
@@ -132,18 +134,18 @@ void CopiedOriginals::countBreaks() {
   }
 }
 
-bool CopiedOriginals::mixed() const {
+bool CopiedOriginals::isMixed() const {
   return !breaks_.empty() && breaks_.back() > 0 && std::ranges::find(copied_, true) != copied_.end();
 }
 
-bool CopiedOriginals::undisturbed(std::int32_t from, const Original* next) const {
+bool CopiedOriginals::areInOriginalOrder(std::int32_t from, const Original* next) const {
   if (!contains(from) || (*originals_)[static_cast<std::size_t>(from)].unpaired) return false;
   const std::size_t last =
       next == nullptr ? copied_.size() - 1 : afterResults_[static_cast<std::size_t>(next - originals_->data())];
   return breaks_[last] == breaks_[static_cast<std::size_t>(from)];
 }
 
-void fitCalls(const History& history, const CopiedOriginals& copied, Dialect target, Pairing& pairing) {
+void adjustCallIds(const History& history, const CopiedOriginals& copied, Dialect target, Pairing& pairing) {
   std::unordered_map<std::string_view, unsigned> taken;  // By id: number of calls that have the id from their author.
   const auto hasItsId = [&](const Call& call) {
     return call.keptId.present || history.originals[static_cast<std::size_t>(call.original)].dialect == target;

@@ -23,11 +23,11 @@ class CopiedOriginals {
 
   /// Returns whether copied messages are next to messages that are not copied, or copied messages come in another
   /// order.
-  [[nodiscard]] bool mixed() const;
+  [[nodiscard]] bool isMixed() const;
 
   /// Returns whether messages follow each other as in their own document, from this one up to `next` and the results
   /// there; up to the end when `next` is null.
-  [[nodiscard]] bool undisturbed(std::int32_t from, const Original* next) const;
+  [[nodiscard]] bool areInOriginalOrder(std::int32_t from, const Original* next) const;
 
  private:
   void countBreaks();
@@ -43,6 +43,6 @@ class CopiedOriginals {
 
 /// Adjusts the ids of calls that are written again: a call whose result is copied gets the id of the result, and a call
 /// of another dialect gets an id that no call of the target's dialect has.
-void fitCalls(const History& history, const CopiedOriginals& copied, Dialect target, Pairing& pairing);
+void adjustCallIds(const History& history, const CopiedOriginals& copied, Dialect target, Pairing& pairing);
 
 }  // namespace bough::message

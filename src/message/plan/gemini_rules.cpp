@@ -34,7 +34,7 @@ class GeminiRules {
       const auto first = std::ranges::find_if(
           out.outBlocks, [](const OutBlock& outBlock) { return outBlock.kind == BlockKind::ToolCall; });
       if (first == out.outBlocks.end()) continue;
-      if (!first->stored) first->sentinel = true;
+      if (!first->stored) first->needsPlaceholderSignature = true;
       if (first->stored) signIfFirst(*first);
     }
   }
@@ -61,7 +61,7 @@ class GeminiRules {
     const std::string_view raw = call.block->raw;
     if (!original.lostCall || !call.block->signature.empty() || !raw.ends_with('}')) return;
     std::string& text = plan_.texts.emplace_back(raw.substr(0, raw.size() - 1));
-    text.append(",\"thoughtSignature\":\"").append(kForeignCall).append("\"}");
+    text.append(",\"thoughtSignature\":\"").append(kPlaceholderSignature).append("\"}");
     call.raw = text;
     reporter_.note(Change::Altered, original, call.block, "thoughtSignature",
                    "the call before it, which had the signature, does not come back");
@@ -129,7 +129,7 @@ class GeminiRules {
   [[nodiscard]] bool wereNeighbours(const OutMessage& before, const OutMessage& out) const {
     if (!before.verbatim || !out.verbatim) return false;
     const auto placeOf = [&](const OutMessage& each) {
-      return history_.originals[static_cast<std::size_t>(each.original)].place;
+      return history_.originals[static_cast<std::size_t>(each.original)].documentPlace;
     };
     return placeOf(before) + 1 == placeOf(out);
   }

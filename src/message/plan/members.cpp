@@ -11,28 +11,28 @@ namespace {
 
 constexpr std::string_view kReason = "its message is written again, and the target's form has no place for it";
 
-class Members {
+class MemberRewriter {
  public:
-  Members(const History& history, Dialect target, Reporter& reporter)
+  MemberRewriter(const History& history, Dialect target, Reporter& reporter)
       : history_(history), target_(target), reporter_(reporter), isDone_(history.originals.size(), false) {}
 
-  void carry(OutMessage& out) {
+  void rewrite(OutMessage& out) {
     if (out.verbatim) return;
     // Only Chat has such members in requests: the name of a participant, annotations.
-    const bool mayCarry = target_ == Dialect::OpenaiChat && out.role != Role::Tool && isOfOne(out);
+    const bool mayRewrite = target_ == Dialect::OpenaiChat && out.role != Role::Tool && isOfOne(out);
     for (const OutBlock& outBlock : out.outBlocks) {
       if (outBlock.original < 0) continue;
       const Original& original = history_.originals[static_cast<std::size_t>(outBlock.original)];
       if (original.dialect != target_ || original.section != Section::Messages) continue;
       const bool isMessage = outBlock.block != nullptr && outBlock.block->raw.data() == original.raw.data();
-      if (!outBlock.stored) nameBlock(original, outBlock.block);
+      if (!outBlock.stored) reportMembersOf(original, outBlock.block);
       if (isSpoken(outBlock))
         reporter_.lossy(Change::Altered, original, outBlock.block, "audio", "sent back by its id");
       // A block that is the whole message, such as a result of Chat, contains the members itself.
       if (isMessage && outBlock.stored) continue;
       if (isDone_[static_cast<std::size_t>(outBlock.original)]) continue;
       isDone_[static_cast<std::size_t>(outBlock.original)] = true;
-      for (const std::string_view name : original.message.extras) member(out, original, name, mayCarry);
+      for (const std::string_view name : original.message.extras) addMember(out, original, name, mayRewrite);
     }
   }
 
@@ -49,17 +49,17 @@ class Members {
   }
 
   // The members around a message in a provider's whole response are never sent.
-  void member(OutMessage& out, const Original& original, std::string_view name, bool mayCarry) {
+  void addMember(OutMessage& out, const Original& original, std::string_view name, bool mayRewrite) {
     const auto value = json::findMember(original.raw, name);
     if (!value && !name.contains('\\')) return;  // A name with escapes may be there; it is only reported.
-    if (mayCarry && value) {
+    if (mayRewrite && value) {
       out.members.emplace_back(name, *value);
     } else {
       reporter_.lossy(Change::LeftOut, original, nullptr, fmt::format("message.{}", name), kReason);
     }
   }
 
-  void nameBlock(const Original& original, const Block* block) {
+  void reportMembersOf(const Original& original, const Block* block) {
     if (block == nullptr) return;
     for (const std::string_view name : block->extras) {
       reporter_.lossy(Change::LeftOut, original, block, fmt::format("{}.{}", toString(block->kind), name), kReason);
@@ -74,9 +74,9 @@ class Members {
 
 }  // namespace
 
-void carryMembers(Plan& plan, const History& history, Dialect target, Reporter& reporter) {
-  Members members(history, target, reporter);
-  for (OutMessage& out : plan.messages) members.carry(out);
+void rewriteMembers(Plan& plan, const History& history, Dialect target, Reporter& reporter) {
+  MemberRewriter members(history, target, reporter);
+  for (OutMessage& out : plan.messages) members.rewrite(out);
 }
 
 }  // namespace bough::message

@@ -8,7 +8,7 @@
 
 namespace bough::message {
 
-/// Writes these members again when the message comes from one original; members that are left out are reported.
-void carryMembers(Plan& plan, const History& history, Dialect target, Reporter& reporter);
+/// Writes such members again when the message comes from one original; members that are left out are reported.
+void rewriteMembers(Plan& plan, const History& history, Dialect target, Reporter& reporter);
 
 }  // namespace bough::message

@@ -99,7 +99,7 @@ class PairCheck {
 
   [[nodiscard]] bool wasThere(const Call& call) const {
     return copied_.contains(call.resultOriginal) &&
-           copied_.undisturbed(call.original, &originalAt(call.resultOriginal));
+           copied_.areInOriginalOrder(call.original, &originalAt(call.resultOriginal));
   }
 
   // Gemini requires as many results after a message as the message has calls, all in one message.
@@ -108,7 +108,7 @@ class PairCheck {
       if (held_[i].calls == 0 || held_[i].calls == held_[i + 1].results) continue;
       const OutMessage& next = plan_.messages[i + 1];
       const Original* after = next.verbatim ? &originalAt(next.original) : nullptr;
-      if (after != nullptr && copied_.undisturbed(plan_.messages[i].original, after)) continue;
+      if (after != nullptr && copied_.areInOriginalOrder(plan_.messages[i].original, after)) continue;
       flag(plan_.messages[i].original);
       flag(next.original);
     }

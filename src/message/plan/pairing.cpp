@@ -40,7 +40,7 @@ class Pairer {
   // some of them may have no answer.
   void markRedacted() {
     const std::vector<Original>& originals = history_.originals;
-    if (std::ranges::none_of(originals, &Original::unknown)) return;
+    if (std::ranges::none_of(originals, &Original::isContentLost)) return;
     struct Hidden {
       std::size_t count = 0;  // Number of hidden messages, with only results between them.
       bool unreadable = false;
@@ -51,7 +51,7 @@ class Pairer {
       const auto isResult = [](const Block& block) { return block.kind == BlockKind::ToolResult; };
       const auto& blocks = originals[i].message.blocks;
       const bool results = !blocks.empty() && std::ranges::all_of(blocks, isResult);
-      if (originals[i].unknown) {
+      if (originals[i].isContentLost) {
         followed[i] = {
             .count = followed[i + 1].count + 1, .unreadable = originals[i].unreadable, .erased = originals[i].erased};
       } else if (results || !originals[i].hiddenResults.empty()) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n\f\v";
 // The same words whatever follows, so that a longer request has the shorter one as its beginning.
-constexpr std::string_view kBegins = "(the conversation begins here)";
+constexpr std::string_view kBeginningText = "(the conversation begins here)";
 
 bool isBlank(const TextView& text) {
   const std::size_t first = text.escaped.find_first_not_of(kBlanks);
@@ -76,12 +76,12 @@ void setText(OutBlock& outBlock, const TextView& text, std::deque<std::string>& 
 // Replaces an answer that would be copied by its blocks when it ends with white space and was not the last message of
 // its own document. Such an answer lost what came after it, so its author did not end there. Returns false when the
 // answer stays unchanged.
-bool takeApart(OutMessage& last, const History& history, Adapter& adapter) {
+bool replaceByBlocks(OutMessage& last, const History& history, Adapter& adapter) {
   const std::int32_t index = last.original;
   const Original& original = history.originals[static_cast<std::size_t>(index)];
   const std::vector<Block>& blocks = original.message.blocks;
   const auto isCall = [](const Block& block) { return block.kind == BlockKind::ToolCall; };
-  if (original.place >= history.lastPlace || std::ranges::any_of(blocks, isCall)) return false;
+  if (original.documentPlace >= history.lastDocumentPlace || std::ranges::any_of(blocks, isCall)) return false;
   OutMessage parts{.role = last.role, .roleName = original.message.roleName};
   for (const Block& block : blocks) adapter.content(index, block, parts.outBlocks);
   if (parts.outBlocks.empty() || parts.outBlocks.back().kind != BlockKind::Text) return false;
@@ -104,26 +104,26 @@ class Planner {
         adapter_(history, target, options, reporter, plan_.texts, mode == PlanMode::Request),
         pairing_(std::move(pairing)),
         copied_(std::move(copied)) {
-    if (!request_) fitCalls(history, copied_, target, pairing_);
+    if (!request_) adjustCallIds(history, copied_, target, pairing_);
   }
 
   Plan run() {
     for (const Original& original : history_.originals) {
-      returns_ |= original.section != Section::Tools && original.dialect == target_;
+      hasTargetMessages_ |= original.section != Section::Tools && original.dialect == target_;
     }
     for (std::size_t i = 0; i < history_.originals.size(); ++i) {
       const Original& original = history_.originals[i];
       if (original.section == Section::Tools) continue;
-      step(static_cast<std::int32_t>(i), original);
-      returned_ |= original.dialect == target_;
+      addOriginal(static_cast<std::int32_t>(i), original);
+      sawTargetMessage_ |= original.dialect == target_;
     }
     closeCalls(nullptr);
     if (request_) applyRequestRules(plan_, history_, target_, reporter_);
-    if (!request_ && !fragment_) dropLooseThinking(plan_, history_, target_, reporter_);
+    if (!request_ && !fragment_) dropRefusedThinking(plan_, history_, target_, reporter_);
     if (!fragment_) arrangeEnds();
-    if (request_) copyWhatStayed(plan_, history_, target_, reporter_);
-    if (!fragment_) carryMembers(plan_, history_, target_, reporter_);
-    if (!fragment_ && target_ == Dialect::Anthropic) nameBetas(plan_, history_, reporter_);
+    if (request_) copyUnchangedMessages(plan_, history_, target_, reporter_);
+    if (!fragment_) rewriteMembers(plan_, history_, target_, reporter_);
+    if (!fragment_ && target_ == Dialect::Anthropic) reportBetaHeaders(plan_, history_, reporter_);
     return std::move(plan_);
   }
 
@@ -133,13 +133,13 @@ class Planner {
   // Returns whether other items of the assistant may be between a call and its result.
   [[nodiscard]] bool callsMayWait() const { return target_ == Dialect::OpenaiResponses; }
 
-  void step(std::int32_t index, const Original& original) {
+  void addOriginal(std::int32_t index, const Original& original) {
     if (original.redacted) {
-      hidden(original);
+      addRedacted(original);
       return;
     }
     if (copied_.contains(index)) {
-      spliced(index, original);
+      copyOriginal(index, original);
       return;
     }
     if (!original.problem.empty()) {
@@ -148,24 +148,24 @@ class Planner {
     }
     adapter_.reportExtras(index);
     if (target_ == Dialect::Bough && original.section == Section::Messages) {
-      whole(index, original);
+      addUnchanged(index, original);
       return;
     }
     switch (original.message.role) {
-      case Role::System: system(index, original); break;
-      case Role::Assistant: assistant(index, original); break;
+      case Role::System: addSystem(index, original); break;
+      case Role::Assistant: addAssistant(index, original); break;
       case Role::User:
-      case Role::Tool: user(index, original); break;
+      case Role::Tool: addUser(index, original); break;
     }
   }
 
   // Handles a message whose content was redacted. If it answered calls, their results end here.
-  void hidden(const Original& original) {
-    if (open_.answersHidden) closeCalls(&original);
+  void addRedacted(const Original& original) {
+    if (openCalls_.answersHidden) closeCalls(&original);
   }
 
   // Handles an original of the target's dialect, which is copied.
-  void spliced(std::int32_t index, const Original& original) {
+  void copyOriginal(std::int32_t index, const Original& original) {
     if (original.section == Section::System) {
       plan_.system.verbatim = plan_.system.outBlocks.empty();
       plan_.system.original = index;
@@ -179,14 +179,14 @@ class Planner {
     plan_.messages.push_back({.role = original.message.role, .verbatim = true, .original = index});
     for (const Block& block : original.message.blocks) {
       const bool call = block.kind == BlockKind::ToolCall && original.message.role == Role::Assistant;
-      if (call) open_.add(nextCall_, pairing_.calls[nextCall_].redacted);
+      if (call) openCalls_.add(nextCall_, pairing_.calls[nextCall_].redacted);
       if (call) ++nextCall_;
       if (block.kind == BlockKind::ToolResult) ++nextResult_;
     }
   }
 
   // For the normalized form, which accepts every message unchanged.
-  void whole(std::int32_t index, const Original& original) {
+  void addUnchanged(std::int32_t index, const Original& original) {
     OutMessage out{.role = original.message.role, .original = index, .roleName = original.message.roleName};
     for (const Block& block : original.message.blocks) {
       if (block.kind == BlockKind::ToolCall && original.message.role == Role::Assistant) {
@@ -194,7 +194,7 @@ class Planner {
       } else if (block.kind == BlockKind::ToolResult) {
         const std::int32_t call = pairing_.resultCalls[nextResult_++];
         if (call >= 0) out.outBlocks.push_back(adapter_.result(pairing_.calls[static_cast<std::size_t>(call)]));
-        if (call < 0) reportUnpaired(call, original, block);
+        if (call < 0) reportUnpairedResult(call, original, block);
       } else if (block.kind == BlockKind::ToolCall) {
         reporter_.invalid(original, &block, "a tool call in a message that is not the assistant's");
       } else {
@@ -209,7 +209,7 @@ class Planner {
   }
 
   // In a single message, calls are answered elsewhere, and results belong to calls that are elsewhere.
-  void lonelyResult(std::int32_t index, const Block& block) {
+  void addSingleResult(std::int32_t index, const Block& block) {
     const Call call{.original = index, .block = &block, .id = block.id, .resultOriginal = index, .result = &block};
     OutBlock outBlock = adapter_.result(call);
     if (outBlock.name.empty()) outBlock.name = adapter_.own("tool");
@@ -221,25 +221,25 @@ class Planner {
     addUserBlocks(std::move(carried), mergesTurns());
   }
 
-  void reportUnpaired(std::int32_t why, const Original& original, const Block& block) {
+  void reportUnpairedResult(std::int32_t why, const Original& original, const Block& block) {
     reporter_.lossy(Change::LeftOut, original, &block, "tool_result",
                     why == kDuplicate ? "a second result for one call" : "a result without a call", true);
   }
 
-  void system(std::int32_t index, const Original& original) {
+  void addSystem(std::int32_t index, const Original& original) {
     std::vector<OutBlock> outBlocks;
     for (const Block& block : original.message.blocks) adapter_.content(index, block, outBlocks);
     if (mergesTurns()) dropBlanks(original, outBlocks);
     // A changed system prompt would invalidate every signature of Anthropic, and Anthropic also accepts system messages
     // in place, so they stay there. A request considers only earlier messages, so that later ones do not change the
     // position of this message.
-    const bool returns = request_ ? returned_ : returns_;
+    const bool returns = request_ ? sawTargetMessage_ : hasTargetMessages_;
     const bool inPlace = target_ == Dialect::Anthropic && returns && !plan_.messages.empty();
-    const bool hoists = mergesTurns() && !inPlace;
-    const bool toSlot = (original.wholeSlot || original.replacesSystem) && target_ != Dialect::OpenaiChat;
+    const bool movesToFront = mergesTurns() && !inPlace;
+    const bool isSystemPrompt = (original.isRequestMember || original.replacesSystem) && target_ != Dialect::OpenaiChat;
     if (outBlocks.empty()) return;
-    if (hoists || toSlot) {
-      if (!original.wholeSlot) {
+    if (movesToFront || isSystemPrompt) {
+      if (!original.isRequestMember) {
         reporter_.note(Change::Altered, original, nullptr, "message.position", "moved into the system prompt");
       }
       plan_.system.verbatim = false;
@@ -252,7 +252,7 @@ class Planner {
         {.role = Role::System, .roleName = original.message.roleName, .outBlocks = std::move(outBlocks)});
   }
 
-  void assistant(std::int32_t index, const Original& original) {
+  void addAssistant(std::int32_t index, const Original& original) {
     std::vector<OutBlock> outBlocks;
     std::vector<std::size_t> calls;
     for (const Block& block : original.message.blocks) {
@@ -265,7 +265,7 @@ class Planner {
         calls.push_back(call);
         outBlocks.push_back(adapter_.call(pairing_.calls[call]));
       } else if (block.kind == BlockKind::ToolResult) {
-        reportUnpaired(pairing_.resultCalls[nextResult_++], original, block);
+        reportUnpairedResult(pairing_.resultCalls[nextResult_++], original, block);
       } else {
         adapter_.content(index, block, outBlocks);
       }
@@ -280,7 +280,7 @@ class Planner {
       plan_.messages.push_back({.role = Role::Assistant});
       turnEnded_ = false;
     }
-    for (const std::size_t call : calls) open_.add(call, pairing_.calls[call].redacted);
+    for (const std::size_t call : calls) openCalls_.add(call, pairing_.calls[call].redacted);
     std::ranges::move(outBlocks, std::back_inserter(plan_.messages.back().outBlocks));
   }
 
@@ -289,12 +289,12 @@ class Planner {
     if (!mayJoin(Role::Assistant)) return false;
     const OutMessage& last = plan_.messages.back();
     if (original.joinsPrevious) return true;
-    if (original.apart) return false;
+    if (original.neverJoined) return false;
     if (!request_) return !turnEnded_;
     return mergesTurns() || (!turnEnded_ && original.dialect != target_ && !last.outBlocks.back().stored);
   }
 
-  void user(std::int32_t index, const Original& original) {
+  void addUser(std::int32_t index, const Original& original) {
     std::vector<OutBlock> outBlocks;
     closeCalls(&original);
     turnEnded_ = true;
@@ -302,9 +302,9 @@ class Planner {
       if (block.kind == BlockKind::ToolResult) {
         const std::int32_t call = pairing_.resultCalls[nextResult_++];
         if (fragment_) {
-          lonelyResult(index, block);
+          addSingleResult(index, block);
         } else if (call < 0) {
-          reportUnpaired(call, original, block);
+          reportUnpairedResult(call, original, block);
         }
       } else if (block.kind == BlockKind::ToolCall) {
         reporter_.invalid(original, &block, "a tool call in a user message");
@@ -317,7 +317,7 @@ class Planner {
       reporter_.lossy(Change::Altered, original, nullptr, "message.boundaries",
                       "the target has the results of tools in a message of their own");
     }
-    const bool joins = original.joinsPrevious || (mergesTurns() && (!original.apart || endsWith(index)));
+    const bool joins = original.joinsPrevious || (mergesTurns() && (!original.neverJoined || endsWith(index)));
     addUserBlocks(std::move(outBlocks), joins);
   }
 
@@ -353,7 +353,7 @@ class Planner {
 
   // Adds the results of the last message's calls after it. `next` is the original that follows, if any.
   void closeCalls(const Original* next) {
-    const std::vector<std::size_t> open = std::exchange(open_, {}).calls;
+    const std::vector<std::size_t> open = std::exchange(openCalls_, {}).calls;
     if (fragment_ || open.empty()) return;
     std::vector<OutBlock> results;
     std::vector<OutBlock> carried;
@@ -386,7 +386,7 @@ class Planner {
   // unchanged.
   [[nodiscard]] bool staysOpen(const Call& call, const Original* next) const {
     if (next == nullptr && options_.keepPendingCalls) return true;
-    return copied_.undisturbed(call.original, next);
+    return copied_.areInOriginalOrder(call.original, next);
   }
 
   // Images that a result cannot hold follow in a user message.
@@ -408,19 +408,19 @@ class Planner {
     if (target_ == Dialect::Bough) return;
     const bool hadMessages = std::ranges::any_of(
         history_.originals, [](const Original& original) { return original.section == Section::Messages; });
-    if (plan_.messages.empty() && hadMessages && history_.begins)
-      beginWith(plan_, kBegins, "the target wants at least one message", reporter_);
-    if (mergesTurns() && !plan_.messages.empty() && history_.begins) startWithUser();
+    if (plan_.messages.empty() && hadMessages && history_.isBeginning)
+      beginWith(plan_, kBeginningText, "the target wants at least one message", reporter_);
+    if (mergesTurns() && !plan_.messages.empty() && history_.isBeginning) startWithUser();
     if (target_ == Dialect::Gemini) arrangeForGemini(plan_, history_, pairing_, request_, reporter_);
-    if (target_ == Dialect::Anthropic && !history_.goesOn) trimEnd();
+    if (target_ == Dialect::Anthropic && !history_.hasMore) trimEnd();
   }
 
   void startWithUser() {
     const OutMessage& first = plan_.messages.front();
     // If it was not the first message of its own document, what preceded it is lost.
-    const bool lost = first.verbatim && history_.originals[static_cast<std::size_t>(first.original)].place > 0;
+    const bool lost = first.verbatim && history_.originals[static_cast<std::size_t>(first.original)].documentPlace > 0;
     if (first.role == Role::Assistant && (!first.verbatim || lost)) {
-      beginWith(plan_, kBegins, "the target wants a user message first", reporter_);
+      beginWith(plan_, kBeginningText, "the target wants a user message first", reporter_);
     }
   }
 
@@ -428,7 +428,7 @@ class Planner {
   void trimEnd() {
     if (plan_.messages.empty()) return;
     OutMessage& last = plan_.messages.back();
-    if (last.role != Role::Assistant || (last.verbatim && !takeApart(last, history_, adapter_))) return;
+    if (last.role != Role::Assistant || (last.verbatim && !replaceByBlocks(last, history_, adapter_))) return;
     while (last.outBlocks.back().kind == BlockKind::Text) {
       const std::string text = last.outBlocks.back().text.decode();
       const std::string trimmed = withoutBlanksAtEnd(text);
@@ -453,13 +453,13 @@ class Planner {
   Plan plan_;
   Adapter adapter_;
   Pairing pairing_;
-  bool returns_ = false;   // Something was originally written in the target's dialect.
-  bool returned_ = false;  // The same, up to the current message.
+  bool hasTargetMessages_ = false;  // Something was originally written in the target's dialect.
+  bool sawTargetMessage_ = false;   // The same, up to the current message.
   bool turnEnded_ = false;
   CopiedOriginals copied_;  // Empty for a request, which copies nothing before it is arranged.
   std::size_t nextCall_ = 0;
   std::size_t nextResult_ = 0;
-  OpenCalls open_;
+  OpenCalls openCalls_;
 };
 
 // Returns which originals can be copied into a document that also has written messages: those that do not break the
@@ -487,7 +487,7 @@ Plan makePlan(History& history, Dialect target, const ConvertOptions& options, R
   CopiedOriginals copied;
   if (mode == PlanMode::Request) markRepeatedCalls(pairing);
   if (mode != PlanMode::Request) copied = CopiedOriginals(history, pairing, target, {});
-  if (mode == PlanMode::Convert && copied.mixed()) {
+  if (mode == PlanMode::Convert && copied.isMixed()) {
     copied = withoutBroken(std::move(copied), pairing, history, target, options);
   }
   return Planner(history, target, options, reporter, mode, std::move(pairing), std::move(copied)).run();

@@ -10,7 +10,7 @@
 #include "base/json/json_write.h"
 #include "message/json/content_hash.h"
 #include "message/plan/describe.h"
-#include "message/plan/server_halves.h"
+#include "message/plan/server_tool_blocks.h"
 
 namespace bough::message {
 namespace {
@@ -24,23 +24,23 @@ class Rules {
     if (target_ == Dialect::OpenaiResponses) {
       dropKnownReferences();
       separateRepeatedItems();
-      describeHalves(false);
-      dropLonelyReasoning();
+      writeUnpairedAsText(false);
+      dropDetachedReasoning();
     }
     if (target_ == Dialect::OpenaiChat) {
       for (OutMessage& out : plan_.messages) sendBackById(out);
     }
     if (target_ == Dialect::Anthropic) {
-      for (OutMessage& out : plan_.messages) dropLooseThinking(out);
+      for (OutMessage& out : plan_.messages) dropRefusedThinking(out);
       mergeNeighbours();
-      describeHalves(true);
+      writeUnpairedAsText(true);
     }
   }
 
   void dropThinkingOfEdited() {
     for (OutMessage& out : plan_.messages) {
       if (out.verbatim || out.role != Role::Assistant) continue;
-      if (target_ == Dialect::Anthropic) dropLooseThinking(out);
+      if (target_ == Dialect::Anthropic) dropRefusedThinking(out);
       // Chat requires a message to have content.
       if (target_ == Dialect::OpenaiChat && std::ranges::all_of(out.outBlocks, isThinking)) {
         for (const OutBlock& outBlock : out.outBlocks) leaveOut(outBlock, "what it led to is not there");
@@ -63,7 +63,7 @@ class Rules {
     reporter_.lossy(Change::LeftOut, originalOf(outBlock), outBlock.block, toString(outBlock.kind), reason);
   }
 
-  // For spoken output, Chat accepts only the id (carryMembers reports the rest).
+  // For spoken output, Chat accepts only the id (rewriteMembers reports the rest).
   void sendBackById(OutMessage& out) {
     for (const OutBlock& outBlock : out.outBlocks) {
       const bool spoken = outBlock.stored && outBlock.block->type.escaped == "audio" && outBlock.block->id.present;
@@ -150,71 +150,73 @@ class Rules {
     return '"' + std::string(prefix) + '_' + std::string(toHex(hashBytes(seed)).view()) + '"';
   }
 
-  // Calls of a provider's own tools belong together with their results: a half without its other half is written as
-  // text.
-  void describeHalves(bool perMessage) {
-    std::vector<Half> halves;
+  // Calls of a provider's own tools belong together with their results: a call or a result without the other
+  // one is written as text.
+  void writeUnpairedAsText(bool perMessage) {
+    std::vector<ToolBlock> toolBlocks;
     for (std::size_t m = 0; m < plan_.messages.size(); ++m) {
       for (OutBlock& block : plan_.messages[m].outBlocks) {
         if (block.kind != BlockKind::Unknown || !block.stored) continue;
-        if (auto half = halfOf(block)) {
-          half->message = perMessage ? m : 0;
-          halves.push_back(std::move(*half));
+        if (auto toolBlock = toolBlockOf(block)) {
+          toolBlock->message = perMessage ? m : 0;
+          toolBlocks.push_back(std::move(*toolBlock));
         }
       }
     }
     std::map<std::pair<std::size_t, std::string_view>, int> seen;  // 1: the call, 2: the result, 3: both.
     std::map<std::string_view, std::size_t> first;  // Where an id was first used; it cannot be used again.
-    for (const Half& half : halves) {
-      seen[{half.message, half.id}] |= half.isResult ? 2 : 1;
-      first.emplace(half.id, half.message);
+    for (const ToolBlock& toolBlock : toolBlocks) {
+      seen[{toolBlock.message, toolBlock.id}] |= toolBlock.isResult ? 2 : 1;
+      first.emplace(toolBlock.id, toolBlock.message);
     }
-    for (const Half& half : halves) {
-      const bool again = first[half.id] != half.message;
-      if (again || (seen[{half.message, half.id}] != 3 && !isPaused(half))) describeHalf(half, again);
+    for (const ToolBlock& toolBlock : toolBlocks) {
+      const bool again = first[toolBlock.id] != toolBlock.message;
+      if (again || (seen[{toolBlock.message, toolBlock.id}] != 3 && !isPaused(toolBlock)))
+        writeAsText(toolBlock, again);
     }
   }
 
-  struct Half {
+  struct ToolBlock {
     OutBlock* block;
     bool isResult;
     std::string id;
     std::size_t message = 0;
   };
 
-  [[nodiscard]] std::optional<Half> halfOf(OutBlock& block) const {
-    auto half = serverHalfOf(*block.block, target_);
-    if (!half) return std::nullopt;
-    return Half{.block = &block, .isResult = half->isResult, .id = std::move(half->id)};
+  [[nodiscard]] std::optional<ToolBlock> toolBlockOf(OutBlock& block) const {
+    auto toolBlock = serverToolBlockOf(*block.block, target_);
+    if (!toolBlock) return std::nullopt;
+    return ToolBlock{.block = &block, .isResult = toolBlock->isResult, .id = std::move(toolBlock->id)};
   }
 
   // A paused answer continues from its open call.
-  [[nodiscard]] bool isPaused(const Half& half) const {
-    const Original& original = originalOf(*half.block);
+  [[nodiscard]] bool isPaused(const ToolBlock& toolBlock) const {
+    const Original& original = originalOf(*toolBlock.block);
     const OutMessage& last = plan_.messages.back();
-    const bool atEnd = last.role == Role::Assistant && !last.outBlocks.empty() && &last.outBlocks.back() == half.block;
+    const bool atEnd =
+        last.role == Role::Assistant && !last.outBlocks.empty() && &last.outBlocks.back() == toolBlock.block;
     return atEnd && original.message.stopReason.escaped == "pause_turn";
   }
 
-  void describeHalf(const Half& half, bool again) {
-    OutBlock& block = *half.block;
+  void writeAsText(const ToolBlock& toolBlock, bool again) {
+    OutBlock& block = *toolBlock.block;
     const std::string_view type = block.block->type.escaped;
     const std::string said = describe(*block.block).value_or("[" + std::string(type) + "]");
-    const std::string text = again           ? said
-                             : half.isResult ? said + "\n(The call is not there.)"
-                                             : said + "\n(No result: it was interrupted.)";
+    const std::string text = again                ? said
+                             : toolBlock.isResult ? said + "\n(The call is not there.)"
+                                                  : said + "\n(No result: it was interrupted.)";
     const std::string& kept = plan_.texts.emplace_back(json::quoted(text));
     reporter_.note(Change::Altered, originalOf(block), block.block, type,
-                   again           ? "written as text: its id was used before"
-                   : half.isResult ? "written as text: its call is not there"
-                                   : "written as text: it has no result");
+                   again                ? "written as text: its id was used before"
+                   : toolBlock.isResult ? "written as text: its call is not there"
+                                        : "written as text: it has no result");
     block.stored = false;
     block.kind = BlockKind::Text;
     block.text = {.escaped = std::string_view(kept).substr(1, kept.size() - 2), .present = true};
   }
 
   // Reasoning is accepted only together with the item that it led to.
-  void dropLonelyReasoning() {
+  void dropDetachedReasoning() {
     bool led = false;
     std::vector<OutMessage> kept;  // From the last to the first.
     for (std::size_t i = plan_.messages.size(); i-- > 0;) {
@@ -232,7 +234,7 @@ class Rules {
     plan_.messages = std::move(kept);
   }
 
-  void dropLooseThinking(OutMessage& out) {
+  void dropRefusedThinking(OutMessage& out) {
     if (out.role != Role::Assistant) return;
     std::erase_if(out.outBlocks, [&](const OutBlock& outBlock) {
       const bool loose = isThinking(outBlock) && outBlock.block->signature.empty();
@@ -295,7 +297,7 @@ void copyIfWhole(OutMessage& out, const History& history, Dialect target, Report
 
 }  // namespace
 
-void dropLooseThinking(Plan& plan, const History& history, Dialect target, Reporter& reporter) {
+void dropRefusedThinking(Plan& plan, const History& history, Dialect target, Reporter& reporter) {
   if (target != Dialect::Anthropic && target != Dialect::OpenaiChat) return;
   Rules(plan, history, target, reporter).dropThinkingOfEdited();
 }
@@ -304,7 +306,7 @@ void applyRequestRules(Plan& plan, const History& history, Dialect target, Repor
   Rules(plan, history, target, reporter).run();
 }
 
-void copyWhatStayed(Plan& plan, const History& history, Dialect target, Reporter& reporter) {
+void copyUnchangedMessages(Plan& plan, const History& history, Dialect target, Reporter& reporter) {
   if (plan.hasSystem) copyIfWhole(plan.system, history, target, reporter);
   for (OutMessage& out : plan.messages) copyIfWhole(out, history, target, reporter);
 }

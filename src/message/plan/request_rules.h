@@ -11,9 +11,9 @@ void applyRequestRules(Plan& plan, const History& history, Dialect target, Repor
 
 /// Drops reasoning from edited messages when it has no signature or when what it led to is missing, because Anthropic
 /// refuses it.
-void dropLooseThinking(Plan& plan, const History& history, Dialect target, Reporter& reporter);
+void dropRefusedThinking(Plan& plan, const History& history, Dialect target, Reporter& reporter);
 
 /// Copies messages as a whole when they are unchanged, and reports which messages were merged.
-void copyWhatStayed(Plan& plan, const History& history, Dialect target, Reporter& reporter);
+void copyUnchangedMessages(Plan& plan, const History& history, Dialect target, Reporter& reporter);
 
 }  // namespace bough::message

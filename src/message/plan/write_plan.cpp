@@ -15,7 +15,7 @@ void PlanWriter::system(const Plan& plan, std::string& out) {
   }
   const Original& original = originalAt(plan.system.original);
   std::string clean;
-  sink.splice(plan.system.original, acceptable(original, clean), {}, hashOf(original));
+  sink.splice(plan.system.original, acceptableText(original, clean), {}, hashOf(original));
 }
 
 std::vector<WrittenMessage> PlanWriter::messages(const Plan& plan, std::string& out, bool asOneString) {
@@ -33,7 +33,7 @@ std::vector<WrittenMessage> PlanWriter::messages(const Plan& plan, std::string& 
   for (const OutMessage& message : plan.messages) {
     WrittenMessage& place = written.emplace_back();
     place.begin = out.size() + (sink.count() > 0 ? 1 : 0);
-    place.firstNode = records_.nodes.size();
+    place.firstValue = records_.values.size();
     if (message.verbatim) {
       copy(message.original, before, asOneString, sink);
     } else {
@@ -42,10 +42,10 @@ std::vector<WrittenMessage> PlanWriter::messages(const Plan& plan, std::string& 
     }
     before = message.verbatim ? &originalAt(message.original) : nullptr;
     place.end = out.size();
-    place.endNode = records_.nodes.size();
-    for (std::size_t i = place.firstNode; i < place.endNode; ++i) {
+    place.endValue = records_.values.size();
+    for (std::size_t i = place.firstValue; i < place.endValue; ++i) {
       const bool own = before != nullptr && before->dialect == Dialect::Anthropic;
-      own ? chain_.own(records_.nodes[i].hash) : chain_.foreign();
+      own ? chain_.addOwn(records_.values[i].hash) : chain_.addForeign();
     }
   }
   return written;
@@ -62,7 +62,7 @@ void PlanWriter::checkStored(const OutMessage& message) {
 }
 
 // Nothing has to come back from a request, so lone surrogates, which no server accepts, are replaced.
-std::string_view PlanWriter::acceptable(const Original& original, std::string& clean) const {
+std::string_view PlanWriter::acceptableText(const Original& original, std::string& clean) const {
   const bool none = original.tree != nullptr && !original.tree->anySurrogates();
   if (hashing_ == Hashing::Yes || none || !json::hasLoneSurrogate(original.raw)) return original.raw;
   NodeWriter(clean, Hashing::No).raw(original.raw);
@@ -72,15 +72,16 @@ std::string_view PlanWriter::acceptable(const Original& original, std::string& c
 void PlanWriter::copy(std::int32_t index, const Original* before, bool asOneString, Sink& sink) {
   const Original& original = originalAt(index);
   if (reporter_ != nullptr) message::checkSignatures(original, chain_.prefix, *reporter_);
-  if (original.wholeSlot && !asOneString) {
+  if (original.isRequestMember && !asOneString) {
     const std::string item = "{\"role\":\"user\",\"content\":" + std::string(original.raw) + "}";
     sink.splice(index, item, {}, hashing_ == Hashing::Yes ? hasher_.hash(item) : 0);
     return;
   }
   // Originals that were adjacent in their own document keep the bytes between them.
-  const bool follows = before != nullptr && before->place + 1 == original.place;
+  const bool follows = before != nullptr && before->documentPlace + 1 == original.documentPlace;
   std::string clean;
-  sink.splice(index, acceptable(original, clean), follows ? original.separator : std::string_view(), hashOf(original));
+  sink.splice(index, acceptableText(original, clean), follows ? original.separator : std::string_view(),
+              hashOf(original));
 }
 
 }  // namespace bough::message

@@ -15,8 +15,8 @@ namespace bough::message {
 struct WrittenMessage {
   std::size_t begin = 0;  ///< In the text.
   std::size_t end = 0;
-  std::size_t firstNode = 0;  ///< In Records::nodes.
-  std::size_t endNode = 0;
+  std::size_t firstValue = 0;  ///< In Records::values.
+  std::size_t endValue = 0;
 };
 
 class PlanWriter {
@@ -49,7 +49,7 @@ class PlanWriter {
   [[nodiscard]] std::uint64_t hashOf(const Original& original) {
     return hashing_ == Hashing::Yes ? hasher_.hashOf(original) : 0;
   }
-  [[nodiscard]] std::string_view acceptable(const Original& original, std::string& clean) const;
+  [[nodiscard]] std::string_view acceptableText(const Original& original, std::string& clean) const;
   void checkStored(const OutMessage& message);
   void copy(std::int32_t index, const Original* before, bool asOneString, Sink& sink);
 

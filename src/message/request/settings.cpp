@@ -128,9 +128,9 @@ std::optional<std::string> valueIn(Dialect target, Form form, std::string_view v
 }
 
 // Returns the request around the sections, with empty sections.
-std::string emptyRequest(const RequestText& requestText) {
-  const FilledText text = fillRequest(requestText, {});
-  std::string request = text.before + (requestText.stringInput ? "\"\"" : "") + text.after;
+std::string emptyRequest(const RequestFrame& requestFrame) {
+  const FilledText text = fillRequest(requestFrame, {});
+  std::string request = text.before + (requestFrame.stringInput ? "\"\"" : "") + text.after;
   if (request.starts_with(kByteOrderMark)) request.erase(0, kByteOrderMark.size());
   return json::check(request) ? request : std::string("{}");
 }
@@ -145,15 +145,15 @@ void translateRows(SettingsSource& from, Dialect target, const SettingsSource* k
     const std::string_view value = from.at(source);
     const bool refused =
         row.form == Form::Sampling && target == Dialect::Anthropic && (known == nullptr || known->at(place).empty());
-    if (refused) from.refuse(source);
+    if (refused) from.markRefused(source);
     // Anthropic's temperatures end at 1; a larger value has no defined equivalent.
     const bool tooHot = row.unit == "temperature" && target == Dialect::Anthropic &&
                         std::strtod(std::string(value).c_str(), nullptr) > 1;
     auto written = value.empty() || refused || tooHot ? std::nullopt : valueIn(target, row.form, value);
     if (!written) continue;
     out.push_back({.unit = std::string(row.unit), .path = std::string(place), .json = std::move(*written)});
-    from.use(source);
-    if (row.form == Form::Budget) from.use("thinking.type");
+    from.markUsed(source);
+    if (row.form == Form::Budget) from.markUsed("thinking.type");
   }
 }
 
@@ -257,8 +257,8 @@ SettingsSource::SettingsSource(std::string request, Dialect dialect, const std::
     const bool gone = isChanged(setting) && at(placeOf(setting.unit, dialect)).empty();
     if (gone && std::ranges::find(removed_, setting.unit) == removed_.end()) removed_.push_back(setting.unit);
   }
-  hidden_ = std::move(hidden);
-  used_ = hidden_;
+  unchanged_ = std::move(hidden);
+  used_ = unchanged_;
 }
 
 bool SettingsSource::isRefused(const std::string& path) const {
@@ -268,7 +268,7 @@ bool SettingsSource::isRefused(const std::string& path) const {
 }
 
 std::string_view SettingsSource::at(std::string_view path) const {
-  const bool isHidden = std::ranges::any_of(hidden_, [&](const std::string& each) {
+  const bool isHidden = std::ranges::any_of(unchanged_, [&](const std::string& each) {
     return path.starts_with(each) && (path.size() == each.size() || path[each.size()] == '.');
   });
   if (isHidden) return {};
@@ -295,7 +295,7 @@ std::string SettingsSource::textAt(std::string_view path) const {
 
 std::vector<std::string> SettingsSource::unused() const {
   const RequestNames names = requestNames(dialect_);
-  std::vector<std::string> out = left_;
+  std::vector<std::string> out = partlyUsed_;
   const auto isUsed = [&](const std::string& path) { return std::ranges::find(used_, path) != used_.end(); };
   struct Level {
     std::string prefix;
@@ -327,7 +327,7 @@ namespace {
 
 // Returns the settings that somebody set, translated for the target. A newer request takes precedence. `newest` is the
 // newest request; `older` are the others, newest first.
-std::vector<Setting> authored(SettingsSource& newest, const std::vector<const RequestText*>& older, Dialect target,
+std::vector<Setting> authored(SettingsSource& newest, const std::vector<const RequestFrame*>& older, Dialect target,
                               bool hasTools, const SettingsSource* known, History& history,
                               std::vector<std::string>& removed) {
   std::vector<std::string> decided;
@@ -346,7 +346,7 @@ std::vector<Setting> authored(SettingsSource& newest, const std::vector<const Re
     std::ranges::move(units, std::back_inserter(decided));
   };
   take(newest);
-  for (const RequestText* text : older) {
+  for (const RequestFrame* text : older) {
     SettingsSource source(emptyRequest(*text), text->dialect, text->written);
     take(source);
   }
@@ -354,9 +354,9 @@ std::vector<Setting> authored(SettingsSource& newest, const std::vector<const Re
 }
 
 // Returns the requests before the document's own, newest first, back to the latest one of the target.
-std::vector<const RequestText*> olderTexts(const History& history, Dialect from, Dialect target) {
-  std::vector<const RequestText*> older;
-  for (auto text = history.requestTexts.rbegin(); text != history.requestTexts.rend(); ++text) {
+std::vector<const RequestFrame*> olderTexts(const History& history, Dialect from, Dialect target) {
+  std::vector<const RequestFrame*> older;
+  for (auto text = history.requestFrames.rbegin(); text != history.requestFrames.rend(); ++text) {
     if (text->dialect == target) break;
     if (text->dialect != from && !text->bare) older.push_back(&*text);
   }
@@ -365,10 +365,10 @@ std::vector<const RequestText*> olderTexts(const History& history, Dialect from,
 
 }  // namespace
 
-void addSettings(History& history, Dialect from, bool hasTools, RequestText& requestText, Reporter& reporter) {
-  if (requestText.bare) return;
-  const RequestText* own = history.requestTextOf(from);
-  const Dialect target = requestText.dialect;
+void addSettings(History& history, Dialect from, bool hasTools, RequestFrame& requestFrame, Reporter& reporter) {
+  if (requestFrame.bare) return;
+  const RequestFrame* own = history.requestFrameOf(from);
+  const Dialect target = requestFrame.dialect;
   const bool hasSettings = own != nullptr && !own->bare;
   SettingsSource source(hasSettings ? emptyRequest(*own) : "{}", from,
                         hasSettings ? own->written : std::vector<Setting>());
@@ -383,17 +383,17 @@ void addSettings(History& history, Dialect from, bool hasTools, RequestText& req
                   fmt::format("anthropic demands it; {} was added", kDefaultMaxTokens));
   }
   if (!settings.empty()) {
-    requestText.parts.back().text.insert(0, "," + members(settings));
-    requestText.written = settings;
+    requestFrame.parts.back().text.insert(0, "," + members(settings));
+    requestFrame.written = settings;
   }
   reportUnused(source, target, reporter);
 }
 
-void updateSettings(History& history, Dialect from, bool hasTools, const RequestText& requestText, FilledText& text,
+void updateSettings(History& history, Dialect from, bool hasTools, const RequestFrame& requestFrame, FilledText& text,
                     Reporter& reporter) {
-  const RequestText* own = history.requestTextOf(from);
-  if (own == nullptr || own->bare || requestText.bare || !json::check(text.before + text.after)) return;
-  const Dialect target = requestText.dialect;
+  const RequestFrame* own = history.requestFrameOf(from);
+  if (own == nullptr || own->bare || requestFrame.bare || !json::check(text.before + text.after)) return;
+  const Dialect target = requestFrame.dialect;
   SettingsSource source(emptyRequest(*own), from, own->written);
   const SettingsSource known(text.before + text.after, target);
   std::vector<std::string> removed;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "message/model/report.h"
-#include "message/request/request_text.h"
+#include "message/request/request_frame.h"
 
 namespace bough::message {
 
@@ -27,11 +27,11 @@ class SettingsSource {
   [[nodiscard]] std::string_view at(std::string_view path) const;
   /// Returns the text of a string at a path; empty when there is none.
   [[nodiscard]] std::string textAt(std::string_view path) const;
-  void use(std::string_view path) { used_.emplace_back(path); }
+  void markUsed(std::string_view path) { used_.emplace_back(path); }
   /// Notes that a part of a used setting has no equivalent in the target.
-  void leave(std::string_view path) { left_.emplace_back(path); }
+  void markPartlyUsed(std::string_view path) { partlyUsed_.emplace_back(path); }
   /// Notes that the newest models of the target refuse the setting.
-  void refuse(std::string_view path) { refused_.emplace_back(path); }
+  void markRefused(std::string_view path) { refused_.emplace_back(path); }
   [[nodiscard]] bool isRefused(const std::string& path) const;
   /// Returns the units that a conversion wrote and somebody removed since.
   [[nodiscard]] const std::vector<std::string>& removedUnits() const { return removed_; }
@@ -42,9 +42,9 @@ class SettingsSource {
   std::string request_;
   Dialect dialect_;
   std::vector<std::string> used_;
-  std::vector<std::string> left_;
+  std::vector<std::string> partlyUsed_;
   std::vector<std::string> refused_;
-  std::vector<std::string> hidden_;  // Paths that nobody changed.
+  std::vector<std::string> unchanged_;  // Paths that nobody changed.
   std::vector<std::string> removed_;
 };
 
@@ -53,13 +53,13 @@ class SettingsSource {
 void translateToolChoice(SettingsSource& from, Dialect target, History& history, std::vector<Setting>& out);
 void translateFormat(SettingsSource& from, Dialect target, std::vector<Setting>& out);
 
-/// Adds the document's settings, translated for the target, to a request text that the target never had before. Reports
+/// Adds the document's settings, translated for the target, to a frame that the target never had before. Reports
 /// the others.
-void addSettings(History& history, Dialect from, bool hasTools, RequestText& requestText, Reporter& reporter);
+void addSettings(History& history, Dialect from, bool hasTools, RequestFrame& requestFrame, Reporter& reporter);
 
-/// For a target that already has a request text: values that were changed in the document since then replace those in
+/// For a target that already has a frame: values that were changed in the document since then replace those in
 /// `text`. Settings that were added or removed are reported.
-void updateSettings(History& history, Dialect from, bool hasTools, const RequestText& requestText, FilledText& text,
+void updateSettings(History& history, Dialect from, bool hasTools, const RequestFrame& requestFrame, FilledText& text,
                     Reporter& reporter);
 
 }  // namespace bough::message

@@ -136,7 +136,7 @@ void translateParallel(SettingsSource& from, Dialect target, std::vector<Setting
     if (type == out.end()) out.push_back({.path = "tool_choice.type", .json = "\"auto\""});
     out.push_back({.path = std::string(kAnthropic), .json = value == "true" ? "false" : "true"});
   }
-  from.use(place);
+  from.markUsed(place);
 }
 
 struct Format {
@@ -193,12 +193,12 @@ void writeOpenaiFormat(SettingsSource& from, const Format& format, Dialect targe
   const bool described = isOpenai(from.dialect());
   const std::string_view name = described ? from.at(format.prefix + "name") : std::string_view();
   writer.key("name").raw(name.empty() ? "\"answer\"" : name).key("schema").raw(format.json);
-  if (!name.empty()) from.use(format.prefix + "name");
+  if (!name.empty()) from.markUsed(format.prefix + "name");
   for (const char* key : {"description", "strict"}) {
     const std::string_view value = described ? from.at(format.prefix + key) : std::string_view();
     if (value.empty()) continue;
     writer.key(key).raw(value);
-    from.use(format.prefix + key);
+    from.markUsed(format.prefix + key);
   }
   writer.endObject();
   out.push_back(
@@ -215,7 +215,8 @@ void translateToolChoice(SettingsSource& from, Dialect target, History& history,
     } else if (read->choice != Choice::One) {
       writeChoice(read->choice, target, out);
     }
-    if (tool || read->choice != Choice::One) std::ranges::for_each(read->paths, [&](auto& path) { from.use(path); });
+    if (tool || read->choice != Choice::One)
+      std::ranges::for_each(read->paths, [&](auto& path) { from.markUsed(path); });
   }
   translateParallel(from, target, out);
 }
@@ -232,8 +233,8 @@ void translateFormat(SettingsSource& from, Dialect target, std::vector<Setting>&
   } else {
     writeOpenaiFormat(from, *format, target, out);
   }
-  for (const std::string& path : format->paths) from.use(path);
-  if (!format->left.empty()) from.leave(format->left);
+  for (const std::string& path : format->paths) from.markUsed(path);
+  if (!format->left.empty()) from.markPartlyUsed(format->left);
 }
 
 }  // namespace bough::message

@@ -12,7 +12,7 @@ Original makeOriginal(const StoredValue& value, Section section, const json::Tre
   Original original;
   original.dialect = value.dialect;
   original.section = section;
-  original.wholeSlot = section == Section::System;
+  original.isRequestMember = section == Section::System;
   original.tree = &tree;
   original.node = node;
   original.raw = tree.raw(node);
@@ -33,7 +33,7 @@ json::Tree* parse(const StoredValue& value, Section section, History& history) {
 }
 
 // A request accepts {role, content}, but not Anthropic's whole response.
-void bareAnthropic(Original& original, History& history) {
+void reduceAnthropic(Original& original, History& history) {
   const json::Tree& tree = *original.tree;
   std::size_t members = 0;
   for ([[maybe_unused]] const auto member : tree.members(original.node)) ++members;
@@ -48,11 +48,11 @@ json::Tree::Index firstOf(const json::Tree& tree, json::Tree::Index list) {
 }
 
 // Reduces a provider's whole response to the message inside it.
-void unwrap(Original& original, History& history) {
+void reduceToMessage(Original& original, History& history) {
   const json::Tree& tree = *original.tree;
   json::Tree::Index inner = json::Tree::kNone;
   switch (original.dialect) {
-    case Dialect::Anthropic: bareAnthropic(original, history); return;
+    case Dialect::Anthropic: reduceAnthropic(original, history); return;
     case Dialect::OpenaiChat:
       if (tree.find(original.node, "role") == json::Tree::kNone) {
         inner = tree.find(firstOf(tree, tree.find(original.node, "choices")), "message");
@@ -64,7 +64,7 @@ void unwrap(Original& original, History& history) {
   if (inner != json::Tree::kNone) original.raw = tree.raw(inner);
 }
 
-void addBad(std::string_view entryId, std::string_view raw, std::string_view problem, History& history) {
+void addInvalid(std::string_view entryId, std::string_view raw, std::string_view problem, History& history) {
   Original& original = history.originals.emplace_back();
   original.raw = raw;
   original.entryId = entryId;
@@ -85,7 +85,7 @@ void addParsed(const StoredValue& message, const json::Tree& tree, json::Tree::I
   const bool response = message.dialect == Dialect::OpenaiResponses && tree.find(node, "type") == json::Tree::kNone &&
                         tree.isArray(output) && whole.problem.empty();
   if (!response) {
-    if (whole.problem.empty()) unwrap(whole, history);
+    if (whole.problem.empty()) reduceToMessage(whole, history);
     history.originals.push_back(std::move(whole));
     return;
   }
@@ -154,7 +154,7 @@ void addEntry(std::string_view entryId, std::string_view type, std::string_view 
     const std::string_view name = tree->isString(dialect) ? tree->body(dialect) : tree->raw(dialect);
     const auto known = parseDialect(name);
     if (!known) {
-      addBad(entryId, payload, history.texts.emplace_back(known.error().message), history);
+      addInvalid(entryId, payload, history.texts.emplace_back(known.error().message), history);
       return;
     }
     value.dialect = *known;
@@ -174,7 +174,7 @@ void addRedacted(std::string_view entryId, std::string_view type, std::string_vi
   Original& original = history.originals.emplace_back();
   original.entryId = entryId;
   original.erased = stored.starts_with(R"({"erased":{)");
-  original.unknown = read.originals.empty() || !read.originals.front().problem.empty();
+  original.isContentLost = read.originals.empty() || !read.originals.front().problem.empty();
   if (!read.originals.empty()) original.message.blocks = std::move(read.originals.front().message.blocks);
   hideContent(original);
   for (Block& block : original.hiddenResults) {
@@ -186,7 +186,7 @@ void addUnreadable(std::string_view entryId, History& history) {
   Original& original = history.originals.emplace_back();
   original.entryId = entryId;
   original.redacted = true;
-  original.unknown = true;
+  original.isContentLost = true;
   original.unreadable = true;
 }
 

@@ -7,7 +7,7 @@
 #include "message/model/signatures.h"
 #include "message/plan/plan.h"
 #include "message/plan/write_plan.h"
-#include "message/request/request_text.h"
+#include "message/request/request_frame.h"
 #include "message/request/settings.h"
 #include "message/roundtrip/read_history.h"
 #include "message/roundtrip/way_back.h"
@@ -31,17 +31,17 @@ class Composer {
     texts.hasTools = !texts.tools.empty();
     texts.hasSystem = plan.hasSystem;
     if (plan.hasSystem) writer.system(plan, texts.system);
-    const RequestText* known = history_.requestTextOf(target_);
+    const RequestFrame* known = history_.requestFrameOf(target_);
     const bool wantsObject = texts.hasSystem || texts.hasTools || !sourceIsBare();
-    RequestText requestText = known != nullptr ? *known : defaultRequest(target_, !wantsObject);
-    if (known == nullptr) addSettings(history_, from_, texts.hasTools, requestText, reporter_);
-    FilledText around = fillRequest(requestText, texts);
-    if (known != nullptr) updateSettings(history_, from_, texts.hasTools, requestText, around, reporter_);
+    RequestFrame requestFrame = known != nullptr ? *known : defaultRequest(target_, !wantsObject);
+    if (known == nullptr) addSettings(history_, from_, texts.hasTools, requestFrame, reporter_);
+    FilledText around = fillRequest(requestFrame, texts);
+    if (known != nullptr) updateSettings(history_, from_, texts.hasTools, requestFrame, around, reporter_);
     std::string document = around.before;
     writer.checkSignatures(prefixOf(texts), reporter_);
-    messages(plan, requestText, writer, document);
+    messages(plan, requestFrame, writer, document);
     document += around.after;
-    written_ = std::move(requestText.written);
+    written_ = std::move(requestFrame.written);
     return document;
   }
 
@@ -49,7 +49,7 @@ class Composer {
   [[nodiscard]] const std::vector<Setting>& written() const { return written_; }
 
  private:
-  [[nodiscard]] bool sourceIsBare() const { return history_.requestTexts.back().bare; }
+  [[nodiscard]] bool sourceIsBare() const { return history_.requestFrames.back().bare; }
 
   [[nodiscard]] static Prefix prefixOf(const SectionTexts& texts) {
     ContentHasher hasher;
@@ -60,10 +60,10 @@ class Composer {
   }
 
   // If `input` was one string, it becomes one string again when there is nothing else to write.
-  void messages(const Plan& plan, const RequestText& requestText, PlanWriter& writer, std::string& document) {
-    const bool oneString = requestText.stringInput && plan.messages.size() == 1 && plan.messages.front().verbatim &&
-                           history_.originals[static_cast<std::size_t>(plan.messages.front().original)].wholeSlot;
-    const bool wrapped = requestText.stringInput && !oneString;
+  void messages(const Plan& plan, const RequestFrame& requestFrame, PlanWriter& writer, std::string& document) {
+    const bool oneString = requestFrame.stringInput && plan.messages.size() == 1 && plan.messages.front().verbatim &&
+                           history_.originals[static_cast<std::size_t>(plan.messages.front().original)].isRequestMember;
+    const bool wrapped = requestFrame.stringInput && !oneString;
     if (wrapped) document += '[';
     writer.messages(plan, document, oneString);
     if (wrapped) document += ']';

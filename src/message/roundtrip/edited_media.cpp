@@ -14,10 +14,10 @@ struct WrittenBeside {
   std::vector<const Block*> media;
 };
 
-const Block* resultAt(const WayBackData& wayBack, const LeafRecord& leaf) {
-  if (leaf.original < 0 || leaf.place < 0) return nullptr;
-  const auto& blocks = wayBack.originals[static_cast<std::size_t>(leaf.original)].message.blocks;
-  const auto place = static_cast<std::size_t>(leaf.place);
+const Block* resultAt(const WayBackData& wayBack, const BlockRecord& written) {
+  if (written.original < 0 || written.blockIndex < 0) return nullptr;
+  const auto& blocks = wayBack.originals[static_cast<std::size_t>(written.original)].message.blocks;
+  const auto place = static_cast<std::size_t>(written.blockIndex);
   return place < blocks.size() && blocks[place].kind == BlockKind::ToolResult ? &blocks[place] : nullptr;
 }
 
@@ -33,27 +33,27 @@ std::map<std::string, int> countResults(const std::vector<Original>& document) {
 
 // Returns the results that do not come back unchanged and have blocks next to them.
 std::map<ResultPlace, WrittenBeside> editedResults(const WayBackData& wayBack,
-                                                   const std::function<bool(std::size_t leaf)>& isKept) {
+                                                   const std::function<bool(std::size_t written)>& isKept) {
   std::map<ResultPlace, WrittenBeside> found;
-  for (std::size_t i = 0; i < wayBack.records.leaves.size(); ++i) {
-    const LeafRecord& leaf = wayBack.records.leaves[i];
-    if (resultAt(wayBack, leaf) == nullptr || isKept(i)) continue;
-    const auto [at, first] = found.try_emplace({leaf.original, leaf.place});
+  for (std::size_t i = 0; i < wayBack.records.blocks.size(); ++i) {
+    const BlockRecord& written = wayBack.records.blocks[i];
+    if (resultAt(wayBack, written) == nullptr || isKept(i)) continue;
+    const auto [at, first] = found.try_emplace({written.original, written.blockIndex});
     if (!first) ++at->second.written;
   }
   std::erase_if(found, [](const auto& each) { return each.second.written == 0; });
   return found;
 }
 
-void findUnchanged(const Records& records, const Original& original, const std::vector<std::size_t>& leaves,
+void findUnchanged(const Records& records, const Original& original, const std::vector<std::size_t>& writtenBlocks,
                    std::map<ResultPlace, WrittenBeside>& results) {
-  const auto blocks = leavesOf(original);
-  for (std::size_t k = 0; k < leaves.size(); ++k) {
-    if (leaves[k] == kUnmatched || blocks[k]->kind == BlockKind::ToolResult) continue;
-    const LeafRecord& record = records.leaves[leaves[k]];
-    const auto found = results.find({record.original, record.place});
+  const auto blocks = separateBlocksOf(original);
+  for (std::size_t k = 0; k < writtenBlocks.size(); ++k) {
+    if (writtenBlocks[k] == kUnmatched || blocks[k]->kind == BlockKind::ToolResult) continue;
+    const BlockRecord& record = records.blocks[writtenBlocks[k]];
+    const auto found = results.find({record.original, record.blockIndex});
     if (found == results.end()) continue;
-    found->second.unchanged.push_back(leaves[k]);
+    found->second.unchanged.push_back(writtenBlocks[k]);
     if (blocks[k]->kind != BlockKind::Text) found->second.media.push_back(blocks[k]);
   }
 }
@@ -62,30 +62,31 @@ void findUnchanged(const Records& records, const Original& original, const std::
 
 ReturnedMedia mediaOfEdited(const WayBackData& wayBack, const std::vector<Original>& document,
                             const std::vector<DocumentValue>& values,
-                            const std::function<bool(std::size_t leaf)>& isKept) {
-  ReturnedMedia returned{.leaves = std::vector<char>(wayBack.records.leaves.size(), 0), .of = {}};
+                            const std::function<bool(std::size_t written)>& isKept) {
+  ReturnedMedia returned{.goesBack = std::vector<char>(wayBack.records.blocks.size(), 0), .byResultId = {}};
   auto edited = editedResults(wayBack, isKept);
   if (edited.empty()) return returned;
   for (const std::size_t i : valuesIn(document, Section::Messages)) {
-    findUnchanged(wayBack.records, document[i], values[i].leaves, edited);
+    findUnchanged(wayBack.records, document[i], values[i].writtenBlocks, edited);
   }
   const auto results = countResults(document);
   for (const auto& [place, beside] : edited) {
-    const Block& result = *resultAt(wayBack, {.original = place.first, .place = place.second});
+    const Block& result = *resultAt(wayBack, {.original = place.first, .blockIndex = place.second});
     const auto now = results.find(result.id.decode());
     // When several results have the same id, it is not known which one this is.
     if (beside.unchanged.size() != beside.written || now == results.end() || now->second != 1) continue;
-    for (const std::size_t leaf : beside.unchanged) returned.leaves[leaf] = 1;
-    for (const Block* const block : beside.media) returned.of[now->first].push_back(*block);
+    for (const std::size_t written : beside.unchanged) returned.goesBack[written] = 1;
+    for (const Block* const block : beside.media) returned.byResultId[now->first].push_back(*block);
   }
   return returned;
 }
 
 void returnMedia(const ReturnedMedia& media, Original& original) {
-  if (media.of.empty()) return;
+  if (media.byResultId.empty()) return;
   for (Block& block : original.message.blocks) {
-    const auto found = block.kind == BlockKind::ToolResult ? media.of.find(block.id.decode()) : media.of.end();
-    if (found == media.of.end()) continue;
+    const auto found =
+        block.kind == BlockKind::ToolResult ? media.byResultId.find(block.id.decode()) : media.byResultId.end();
+    if (found == media.byResultId.end()) continue;
     block.content.insert(block.content.end(), found->second.begin(), found->second.end());
   }
 }

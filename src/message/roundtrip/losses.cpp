@@ -7,20 +7,20 @@
 
 namespace bough::message {
 
-void LossNamer::message(const Original& original) const {
+void LossReporter::message(const Original& original) const {
   for (const std::string_view name : original.message.extras) lost(original, nullptr, fmt::format("message.{}", name));
   if (original.tool == nullptr) return;
   for (const std::string_view name : original.tool->extras) lost(original, nullptr, fmt::format("tool.{}", name));
 }
 
-void LossNamer::block(const Original& original, const Block& block) const {
+void LossReporter::block(const Original& original, const Block& block) const {
   const bool carried = block.kind == BlockKind::Citation || block.kind == BlockKind::Thinking ||
                        block.kind == BlockKind::RedactedThinking || block.kind == BlockKind::Unknown;
   if (carried) return lost(original, &block, toString(block.kind));
   within(original, block, nullptr);
 }
 
-void LossNamer::within(const Original& original, const Block& block, const Block* inside) const {
+void LossReporter::within(const Original& original, const Block& block, const Block* inside) const {
   const Block* const where = inside == nullptr ? &block : inside;
   if (document_ != Dialect::Bough) form(original, block, inside);
   for (const std::string_view name : block.extras) {
@@ -30,7 +30,7 @@ void LossNamer::within(const Original& original, const Block& block, const Block
 }
 
 // Reports what the document has in another form. `inside`: the block of the message that contains `block`.
-void LossNamer::form(const Original& original, const Block& block, const Block* inside) const {
+void LossReporter::form(const Original& original, const Block& block, const Block* inside) const {
   const Block* const where = inside == nullptr ? &block : inside;
   const bool media = block.kind == BlockKind::Image || block.kind == BlockKind::Document;
   const Role role = inside == nullptr ? original.message.role : Role::Tool;
@@ -50,7 +50,7 @@ void LossNamer::form(const Original& original, const Block& block, const Block* 
   }
 }
 
-void LossNamer::lost(const Original& original, const Block* block, std::string_view field) const {
+void LossReporter::lost(const Original& original, const Block* block, std::string_view field) const {
   reporter_.lossy(Change::LeftOut, original, block, field, "it belonged to what was edited, and does not come back");
 }
 

@@ -12,10 +12,10 @@
 namespace bough::message {
 
 /// For edited parts of a document, reports what the document did not hold, or held in another form.
-class LossNamer {
+class LossReporter {
  public:
   /// `document` is the dialect of the document.
-  LossNamer(Dialect document, Reporter& reporter) : document_(document), reporter_(reporter) {}
+  LossReporter(Dialect document, Reporter& reporter) : document_(document), reporter_(reporter) {}
 
   /// Sets the results that are marked as failed in the document.
   void setMarkedErrors(std::set<std::string> ids) { markedErrors_ = std::move(ids); }

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "message/json/content_hash.h"
-#include "message/plan/server_halves.h"
+#include "message/plan/server_tool_blocks.h"
 
 namespace bough::message {
 namespace {
@@ -18,8 +18,8 @@ class Matcher {
   }
 
   Matches run() {
-    for (std::size_t i = 0; i < records_.nodes.size(); ++i) {
-      for (std::uint32_t k = 0; k < records_.nodes[i].leafCount; ++k) ownerOf_.push_back(i);
+    for (std::size_t i = 0; i < records_.values.size(); ++i) {
+      for (std::uint32_t k = 0; k < records_.values[i].blockCount; ++k) ownerOf_.push_back(i);
     }
     for (const Section section : kSections) matchSection(section);
     return std::move(matches_);
@@ -31,10 +31,10 @@ class Matcher {
     std::vector<std::size_t> before;
     std::vector<std::uint64_t> beforeHashes;
     std::vector<std::uint64_t> nowHashes;
-    for (std::size_t i = 0; i < records_.nodes.size(); ++i) {
-      if (records_.nodes[i].section != section) continue;
+    for (std::size_t i = 0; i < records_.values.size(); ++i) {
+      if (records_.values[i].section != section) continue;
       before.push_back(i);
-      beforeHashes.push_back(records_.nodes[i].hash);
+      beforeHashes.push_back(records_.values[i].hash);
     }
     for (const std::size_t index : now) nowHashes.push_back(hasher_.hashOf(document_[index]));
     const std::vector<std::size_t> matches = align(beforeHashes, nowHashes);
@@ -42,73 +42,76 @@ class Matcher {
     for (std::size_t i = 0; i < now.size(); ++i) {
       if (matches[i] == kUnmatched) continue;
       matched[matches[i]] = 1;
-      matchNode(now[i], before[matches[i]]);
+      matchValue(now[i], before[matches[i]]);
     }
-    matchLeaves(before, matched, now);
+    matchBlocks(before, matched, now);
     reportSection(before, matched, now, matches);
   }
 
-  void matchNode(std::size_t index, std::size_t record) {
-    const NodeRecord& node = records_.nodes[record];
-    matches_.values[index].record = record;
-    if (node.verbatim) return;
-    const std::size_t count = node.section == Section::Tools ? 1 : leavesOf(document_[index]).size();
-    if (count != node.leafCount) {
+  void matchValue(std::size_t index, std::size_t recordIndex) {
+    const ValueRecord& record = records_.values[recordIndex];
+    matches_.values[index].record = recordIndex;
+    if (record.verbatim) return;
+    const std::size_t count = record.section == Section::Tools ? 1 : separateBlocksOf(document_[index]).size();
+    if (count != record.blockCount) {
       matches_.values[index].record = kUnmatched;
       return;
     }
-    for (std::uint32_t i = 0; i < node.leafCount; ++i) matches_.values[index].leaves.push_back(node.firstLeaf + i);
+    for (std::uint32_t i = 0; i < record.blockCount; ++i)
+      matches_.values[index].writtenBlocks.push_back(record.firstBlock + i);
   }
 
   // In values that changed, single blocks may be unchanged.
-  void matchLeaves(const std::vector<std::size_t>& before, const std::vector<char>& matched,
+  void matchBlocks(const std::vector<std::size_t>& before, const std::vector<char>& matched,
                    const std::vector<std::size_t>& now) {
-    std::vector<std::size_t> beforeLeaves;
+    std::vector<std::size_t> beforeBlocks;
     std::vector<std::uint64_t> beforeHashes;
     for (std::size_t i = 0; i < before.size(); ++i) {
-      const NodeRecord& node = records_.nodes[before[i]];
-      for (std::uint32_t k = 0; matched[i] == 0 && k < node.leafCount; ++k) {
-        beforeLeaves.push_back(node.firstLeaf + k);
-        beforeHashes.push_back(records_.leaves[node.firstLeaf + k].hash);
+      const ValueRecord& record = records_.values[before[i]];
+      for (std::uint32_t k = 0; matched[i] == 0 && k < record.blockCount; ++k) {
+        beforeBlocks.push_back(record.firstBlock + k);
+        beforeHashes.push_back(records_.blocks[record.firstBlock + k].hash);
       }
     }
     struct Place {
       std::size_t index;
-      std::size_t leaf;
+      std::size_t written;
     };
     std::vector<Place> places;
     std::vector<std::uint64_t> nowHashes;
     for (const std::size_t index : now) {
       if (matches_.values[index].record != kUnmatched || document_[index].section == Section::Tools) continue;
-      const auto leaves = leavesOf(document_[index]);
-      matches_.values[index].leaves.assign(leaves.size(), kUnmatched);
-      for (std::size_t k = 0; k < leaves.size(); ++k) {
+      const auto writtenBlocks = separateBlocksOf(document_[index]);
+      matches_.values[index].writtenBlocks.assign(writtenBlocks.size(), kUnmatched);
+      for (std::size_t k = 0; k < writtenBlocks.size(); ++k) {
         places.push_back({index, k});
-        nowHashes.push_back(hasher_.hash(leaves[k]->raw));
+        nowHashes.push_back(hasher_.hash(writtenBlocks[k]->raw));
       }
     }
     const std::vector<std::size_t> matches = align(beforeHashes, nowHashes);
     for (std::size_t i = 0; i < places.size(); ++i) {
-      if (matches[i] != kUnmatched) matches_.values[places[i].index].leaves[places[i].leaf] = beforeLeaves[matches[i]];
+      if (matches[i] != kUnmatched)
+        matches_.values[places[i].index].writtenBlocks[places[i].written] = beforeBlocks[matches[i]];
     }
-    for (const std::size_t index : now) dropIfOnlyDressChanged(index);
+    for (const std::size_t index : now) dropIfOnlyRoleChanged(index);
   }
 
   // When all blocks are unchanged but the message is not, the edit is outside the blocks (a role). Then nothing of the
   // message counts as unchanged.
-  void dropIfOnlyDressChanged(std::size_t index) {
-    std::vector<std::size_t>& leaves = matches_.values[index].leaves;
-    if (matches_.values[index].record != kUnmatched || leaves.empty() || std::ranges::count(leaves, kUnmatched) > 0)
+  void dropIfOnlyRoleChanged(std::size_t index) {
+    std::vector<std::size_t>& writtenBlocks = matches_.values[index].writtenBlocks;
+    if (matches_.values[index].record != kUnmatched || writtenBlocks.empty() ||
+        std::ranges::count(writtenBlocks, kUnmatched) > 0)
       return;
-    const NodeRecord& node = records_.nodes[ownerOf_[leaves.front()]];
-    const bool whole = node.leafCount == leaves.size() && node.firstLeaf == leaves.front();
-    if (whole) std::ranges::fill(leaves, kUnmatched);
+    const ValueRecord& record = records_.values[ownerOf_[writtenBlocks.front()]];
+    const bool whole = record.blockCount == writtenBlocks.size() && record.firstBlock == writtenBlocks.front();
+    if (whole) std::ranges::fill(writtenBlocks, kUnmatched);
   }
 
   // Returns whether a written message was the system prompt of the document that it came from.
-  [[nodiscard]] bool wasSystem(const NodeRecord& node) const {
-    if (node.section != Section::Messages || node.leafCount == 0) return false;
-    const std::int32_t original = records_.leaves[node.firstLeaf].original;
+  [[nodiscard]] bool wasSystem(const ValueRecord& record) const {
+    if (record.section != Section::Messages || record.blockCount == 0) return false;
+    const std::int32_t original = records_.blocks[record.firstBlock].original;
     return original >= 0 && wayBack_.originals[static_cast<std::size_t>(original)].section == Section::System;
   }
 
@@ -122,7 +125,7 @@ class Matcher {
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (matched[i] != 0) gap = i + 1;
       if (matched[i] == 0) gapsBefore.insert(gap);
-      if (matched[i] == 0 && wasSystem(records_.nodes[before[i]])) systemGaps.insert(gap);
+      if (matched[i] == 0 && wasSystem(records_.values[before[i]])) systemGaps.insert(gap);
     }
     gap = 0;
     for (std::size_t i = 0; i < now.size(); ++i) {
@@ -144,10 +147,10 @@ class Matcher {
         gap = i + 1;
         continue;
       }
-      const NodeRecord& node = records_.nodes[before[i]];
+      const ValueRecord& record = records_.values[before[i]];
       std::int32_t last = -1;  // The blocks of one original are adjacent.
-      for (std::uint32_t k = 0; k < node.leafCount; ++k) {
-        const std::int32_t original = records_.leaves[node.firstLeaf + k].original;
+      for (std::uint32_t k = 0; k < record.blockCount; ++k) {
+        const std::int32_t original = records_.blocks[record.firstBlock + k].original;
         if (original < 0) continue;
         if (gapsNow.contains(gap)) {
           matches_.touched[static_cast<std::size_t>(original)] = 1;
@@ -171,11 +174,11 @@ class Matcher {
 
 // Returns whether a block must stay next to the block before it: a result, which is found by its position when it has
 // no id, or a call whose result is found that way.
-bool staysBeside(const Original& original, std::int64_t after, std::int64_t place) {
+bool mustStayAfterPrevious(const Original& original, std::int64_t after, std::int64_t place) {
   const std::vector<Block>& blocks = original.message.blocks;
   if (static_cast<std::size_t>(place) >= blocks.size()) return true;
   const Block& block = blocks[static_cast<std::size_t>(place)];
-  const auto half = serverHalfOf(block, original.dialect);
+  const auto half = serverToolBlockOf(block, original.dialect);
   if (block.kind == BlockKind::ToolResult || (half && half->isResult)) return true;
   return after >= 0 && block.idMissing && blocks[static_cast<std::size_t>(after)].kind == BlockKind::ToolCall;
 }
@@ -187,12 +190,12 @@ Matches matchDocument(const WayBackData& wayBack, std::vector<Original>& documen
 }
 
 // A citation is inside its text, except in the normalized form.
-std::vector<const Block*> leavesOf(const Original& original) {
-  std::vector<const Block*> leaves;
+std::vector<const Block*> separateBlocksOf(const Original& original) {
+  std::vector<const Block*> writtenBlocks;
   for (const Block& block : original.message.blocks) {
-    if (block.kind != BlockKind::Citation || original.dialect == Dialect::Bough) leaves.push_back(&block);
+    if (block.kind != BlockKind::Citation || original.dialect == Dialect::Bough) writtenBlocks.push_back(&block);
   }
-  return leaves;
+  return writtenBlocks;
 }
 
 std::vector<std::size_t> valuesIn(const std::vector<Original>& document, Section section) {
@@ -214,15 +217,15 @@ std::map<std::size_t, std::vector<Cut>> findCuts(const std::vector<Original>& do
     std::int64_t after = -1;        // … and the last of its blocks so far.
     bool isNew = false;             // Something new follows that block.
     for (const std::size_t index : valuesIn(document, section)) {
-      isNew |= values[index].record == kUnmatched && values[index].leaves.empty();
-      for (const std::size_t leaf : values[index].leaves) {
-        isNew |= leaf == kUnmatched;
-        if (leaf == kUnmatched || records.leaves[leaf].original < 0) continue;
-        const auto original = static_cast<std::size_t>(records.leaves[leaf].original);
-        const std::int64_t place = records.leaves[leaf].place;
+      isNew |= values[index].record == kUnmatched && values[index].writtenBlocks.empty();
+      for (const std::size_t written : values[index].writtenBlocks) {
+        isNew |= written == kUnmatched;
+        if (written == kUnmatched || records.blocks[written].original < 0) continue;
+        const auto original = static_cast<std::size_t>(records.blocks[written].original);
+        const std::int64_t place = records.blocks[written].blockIndex;
         if (original != last) after = -1;
         const bool between = original == last ? after >= 0 : seen[original] == 0;
-        if (isNew && between && place > after && !staysBeside(wayBack.originals[original], after, place)) {
+        if (isNew && between && place > after && !mustStayAfterPrevious(wayBack.originals[original], after, place)) {
           cuts[original].push_back({after, place});
         }
         after = std::max(after, place);

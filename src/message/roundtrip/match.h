@@ -16,8 +16,8 @@ namespace bough::message {
 
 /// The match for one value of the document.
 struct DocumentValue {
-  std::size_t record = kUnmatched;  ///< The equal record.
-  std::vector<std::size_t> leaves;  ///< For each of its blocks: the equal block record.
+  std::size_t record = kUnmatched;         ///< The equal record.
+  std::vector<std::size_t> writtenBlocks;  ///< For each of its blocks: the equal block record.
 };
 
 struct Matches {
@@ -29,7 +29,7 @@ struct Matches {
 Matches matchDocument(const WayBackData& wayBack, std::vector<Original>& document, Reporter& reporter);
 
 /// Returns the blocks that are separate values in the document.
-std::vector<const Block*> leavesOf(const Original& original);
+std::vector<const Block*> separateBlocksOf(const Original& original);
 
 /// Returns the indexes of a section's values.
 std::vector<std::size_t> valuesIn(const std::vector<Original>& document, Section section);

@@ -8,12 +8,12 @@
 #include <tuple>
 #include <utility>
 
-#include "message/plan/server_halves.h"
+#include "message/plan/server_tool_blocks.h"
 
 namespace bough::message {
 namespace {
 
-struct PairHalf {
+struct PairedBlock {
   BlockPlace place;
   bool isResult = false;
 };
@@ -21,41 +21,41 @@ struct PairHalf {
 // The dialect, the id, and a number of the message or turn when there is no id.
 using Key = std::tuple<Dialect, std::string, std::size_t>;
 
-// Returns all halves of a use that come back when some half of that use does not. `whereOf`: halves without an id
-// belong together when their messages have the same number.
-template <typename HalfOf>
-std::vector<BlockPlace> loneHalves(const std::vector<Original>& originals, const Returns& returns, HalfOf halfOf,
-                                   const std::vector<std::size_t>& whereOf) {
-  std::map<Key, std::vector<PairHalf>> uses;
+// Returns all calls and results of a use that come back when another one of that use does not. `whereOf`: those without
+// an id belong together when their messages have the same number.
+template <typename BlockOf>
+std::vector<BlockPlace> unpairedBlocks(const std::vector<Original>& originals, const ComesBack& comesBack,
+                                       BlockOf blockOf, const std::vector<std::size_t>& whereOf) {
+  std::map<Key, std::vector<PairedBlock>> uses;
   for (std::size_t i = 0; i < originals.size(); ++i) {
     const std::vector<Block>& blocks = originals[i].message.blocks;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-      std::optional<ServerHalf> half = halfOf(blocks[b], originals[i].dialect);
-      if (!half) continue;
-      const std::size_t where = half->id.empty() ? whereOf[i] : 0;
-      uses[{originals[i].dialect, std::move(half->id), where}].push_back({{i, b}, half->isResult});
+      std::optional<ServerToolBlock> found = blockOf(blocks[b], originals[i].dialect);
+      if (!found) continue;
+      const std::size_t where = found->id.empty() ? whereOf[i] : 0;
+      uses[{originals[i].dialect, std::move(found->id), where}].push_back({{i, b}, found->isResult});
     }
   }
-  std::vector<BlockPlace> lone;
-  const auto comesBack = [&](const PairHalf& half) { return returns(half.place); };
-  for (const auto& [key, halves] : uses) {
-    const auto results = std::ranges::count_if(halves, &PairHalf::isResult);
-    const bool wasPair = results > 0 && results < std::ssize(halves);
-    if (!wasPair || std::ranges::all_of(halves, comesBack)) continue;
-    for (const PairHalf& half : halves) {
-      if (comesBack(half)) lone.push_back(half.place);
+  std::vector<BlockPlace> unpaired;
+  const auto blockComesBack = [&](const PairedBlock& each) { return comesBack(each.place); };
+  for (const auto& [key, blocksOfUse] : uses) {
+    const auto results = std::ranges::count_if(blocksOfUse, &PairedBlock::isResult);
+    const bool wasPair = results > 0 && results < std::ssize(blocksOfUse);
+    if (!wasPair || std::ranges::all_of(blocksOfUse, blockComesBack)) continue;
+    for (const PairedBlock& each : blocksOfUse) {
+      if (blockComesBack(each)) unpaired.push_back(each.place);
     }
   }
-  return lone;
+  return unpaired;
 }
 
-std::optional<ServerHalf> functionHalfOf(const Block& block, Dialect /*dialect*/) {
+std::optional<ServerToolBlock> functionBlockOf(const Block& block, Dialect /*dialect*/) {
   const bool result = block.kind == BlockKind::ToolResult;
   if (!result && block.kind != BlockKind::ToolCall) return std::nullopt;
-  return ServerHalf{.isResult = result, .id = block.idMissing ? std::string() : block.id.decode()};
+  return ServerToolBlock{.isResult = result, .id = block.idMissing ? std::string() : block.id.decode()};
 }
 
-// The halves of a provider's own tools are in one message.
+// A call of a provider's own tool and its result are in one message.
 std::vector<std::size_t> messagesOf(const std::vector<Original>& originals) {
   std::vector<std::size_t> messages(originals.size());
   std::iota(messages.begin(), messages.end(), std::size_t{0});
@@ -77,13 +77,14 @@ std::vector<std::size_t> turnsOf(const std::vector<Original>& originals) {
 
 }  // namespace
 
-std::vector<BlockPlace> loneServerHalves(const std::vector<Original>& originals, const Returns& returns) {
-  return loneHalves(originals, returns, serverHalfOf, messagesOf(originals));
+std::vector<BlockPlace> unpairedServerToolBlocks(const std::vector<Original>& originals, const ComesBack& comesBack) {
+  return unpairedBlocks(originals, comesBack, serverToolBlockOf, messagesOf(originals));
 }
 
-std::vector<std::size_t> originalsOfLoneHalves(const std::vector<Original>& originals, const Returns& returns) {
+std::vector<std::size_t> originalsWithUnpairedCalls(const std::vector<Original>& originals,
+                                                    const ComesBack& comesBack) {
   std::vector<std::size_t> found;
-  for (const BlockPlace& place : loneHalves(originals, returns, functionHalfOf, turnsOf(originals))) {
+  for (const BlockPlace& place : unpairedBlocks(originals, comesBack, functionBlockOf, turnsOf(originals))) {
     found.push_back(place.original);
   }
   return found;

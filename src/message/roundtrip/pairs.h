@@ -16,14 +16,14 @@ struct BlockPlace {
 };
 
 /// Returns whether a block comes back unchanged.
-using Returns = std::function<bool(BlockPlace place)>;
+using ComesBack = std::function<bool(BlockPlace place)>;
 
-/// Returns the calls of providers' own tools, and their results, that would come back without their other halves.
-/// Halves that were already alone in their own document are not included.
-std::vector<BlockPlace> loneServerHalves(const std::vector<Original>& originals, const Returns& returns);
+/// Returns the calls of providers' own tools, and their results, that would come back without each other. Those
+/// that were already alone in their own document are not included.
+std::vector<BlockPlace> unpairedServerToolBlocks(const std::vector<Original>& originals, const ComesBack& comesBack);
 
 /// Does the same for calls and results of functions, and returns the originals that contain them.
-std::vector<std::size_t> originalsOfLoneHalves(const std::vector<Original>& originals, const Returns& returns);
+std::vector<std::size_t> originalsWithUnpairedCalls(const std::vector<Original>& originals, const ComesBack& comesBack);
 
 /// Returns whether it is an item of Responses that contains only reasoning.
 bool isReasoningItem(const Original& original);

@@ -10,7 +10,7 @@
 #include "message/json/content_hash.h"
 #include "message/model/request_names.h"
 #include "message/model/signatures.h"
-#include "message/request/request_text.h"
+#include "message/request/request_frame.h"
 #include "message/roundtrip/restore.h"
 
 namespace bough::message {
@@ -80,11 +80,11 @@ void addOriginal(History& history, Dialect dialect, Section section, const json:
   Original& original = history.originals.emplace_back();
   original.dialect = dialect;
   original.section = section;
-  original.wholeSlot = section == Section::System;
+  original.isRequestMember = section == Section::System;
   original.tree = &tree;
   original.node = node;
   original.raw = tree.raw(node);
-  original.place = place;
+  original.documentPlace = place;
   original.separator = separator;
 }
 
@@ -99,7 +99,7 @@ void addDocument(const DocumentParts& parts, Dialect from, const json::Tree& tre
                 parts.separators[i]);
     history.originals.back().contentHash = bytes.contentHash(parts.elements[i]);
   }
-  if (parts.requestText.stringInput) history.originals.back().wholeSlot = true;
+  if (parts.requestFrame.stringInput) history.originals.back().isRequestMember = true;
   for (Original& original : history.originals) {
     if (!utf8 && !isUtf8(original.raw)) original.problem = "the text is not UTF-8";
     if (original.section != Section::Tools && original.problem.empty()) readOriginal(original, history);
@@ -123,8 +123,8 @@ Result<void> readHistory(std::string_view document, Dialect from, const ConvertO
                 "check the dialect and the file");
   }
   if (marked) {
-    RequestText::Part& first = parts->requestText.parts.front();
-    (parts->requestText.bare ? first.keyText : first.text).insert(0, kByteOrderMark);
+    RequestFrame::Part& first = parts->requestFrame.parts.front();
+    (parts->requestFrame.bare ? first.keyText : first.text).insert(0, kByteOrderMark);
   }
   if (broken) {
     if (options.strict) {
@@ -139,7 +139,7 @@ Result<void> readHistory(std::string_view document, Dialect from, const ConvertO
                   "message", reason);
   }
   addDocument(*parts, from, tree, bytes, history);
-  parts->requestText.toolCount = static_cast<std::uint64_t>(
+  parts->requestFrame.toolCount = static_cast<std::uint64_t>(
       std::ranges::count(history.originals, Section::Tools, [](const Original& original) { return original.section; }));
   if (from == Dialect::Anthropic) setPrefixes(*parts, tree, history.originals);
   reporter.report().messages = parts->elements.size();
@@ -163,13 +163,13 @@ Result<void> readHistory(std::string_view document, Dialect from, const ConvertO
       std::vector<Original> originals = std::move(history.originals);
       history.originals.clear();
       restoreOriginals(*data, std::move(originals), history, reporter);
-      parts->requestText.written = std::move(data->written);
-      for (RequestText& requestText : data->requestTexts) {
-        if (requestText.dialect != from) history.requestTexts.push_back(std::move(requestText));
+      parts->requestFrame.written = std::move(data->written);
+      for (RequestFrame& requestFrame : data->requestFrames) {
+        if (requestFrame.dialect != from) history.requestFrames.push_back(std::move(requestFrame));
       }
     }
   }
-  history.requestTexts.push_back(std::move(parts->requestText));
+  history.requestFrames.push_back(std::move(parts->requestFrame));
   return {};
 }
 

@@ -28,15 +28,14 @@ struct Item {
 // In Responses, reasoning is a separate item, which the API refuses when what it led to is gone. `isHostGone` returns
 // whether what an item belongs to does not come back.
 template <typename HostGone>
-void dropLonelyReasoning(std::vector<Item>& items, HostGone isHostGone, const LossNamer& losses) {
+void dropDetachedReasoning(std::vector<Item>& items, HostGone isHostGone, const LossReporter& losses) {
   std::vector<Item> left;  // From the last to the first.
   for (std::size_t i = items.size(); i-- > 0;) {
     const Original& original = items[i].original;
-    const std::vector<Block>& blocks = original.message.blocks;
     const bool reasoning = original.fromWayBack && items[i].block < 0 && isReasoningItem(original);
     const bool leads = !left.empty() && mayFollowReasoning(left.back().original);
     if (reasoning && !leads && isHostGone(items[i])) {
-      for (const Block& block : blocks) losses.block(original, block);
+      for (const Block& block : original.message.blocks) losses.block(original, block);
     } else {
       left.push_back(std::move(items[i]));
     }
@@ -53,14 +52,15 @@ class Restorer {
         document_(std::move(document)),
         history_(history),
         reporter_(reporter),
-        known_(wayBack.originals.size() + 1),
+        states_(wayBack.originals.size() + 1),
         losses_(wayBack.document, reporter),
-        media_{.leaves = std::vector<char>(records_.leaves.size(), 0), .of = {}} {}
+        media_{.goesBack = std::vector<char>(records_.blocks.size(), 0), .byResultId = {}} {}
 
   void run() {
     for (Original& original : wayBack_.originals) {
       readOriginal(original, history_);
-      if (original.section == Section::Messages) history_.lastPlace = std::max(history_.lastPlace, original.place);
+      if (original.section == Section::Messages)
+        history_.lastDocumentPlace = std::max(history_.lastDocumentPlace, original.documentPlace);
       for (const Block& block : original.message.blocks) {
         if (block.kind == BlockKind::ToolCall && block.freeform) history_.freeformTools.push_back(block.name.escaped);
       }
@@ -68,9 +68,9 @@ class Restorer {
     Matches matches = matchDocument(wayBack_, document_, reporter_);
     values_ = std::move(matches.values);
     losses_.setMarkedErrors(markEditedErrors(wayBack_, document_));
-    for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) known_[i].touched = matches.touched[i] != 0;
-    judge();
-    media_ = mediaOfEdited(wayBack_, document_, values_, [&](std::size_t leaf) { return consumed(leaf); });
+    for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) states_[i].touched = matches.touched[i] != 0;
+    decideKept();
+    media_ = mediaOfEdited(wayBack_, document_, values_, [&](std::size_t written) { return comesBack(written); });
     collect();
   }
 
@@ -78,7 +78,7 @@ class Restorer {
   static constexpr std::int64_t kAfter = std::numeric_limits<std::int64_t>::max();  // After all blocks.
 
   // What happened to one original of the way back.
-  struct Known {
+  struct OriginalState {
     std::uint32_t blocks = 0;     // Number of blocks that it was written as.
     std::uint32_t unchanged = 0;  // Number of those blocks that are unchanged.
     bool keep = false;            // It comes back.
@@ -112,79 +112,79 @@ class Restorer {
   };
 
   // Decides which originals come back.
-  void judge() {
-    std::vector<char> unchanged(records_.leaves.size(), 0);  // By written block: it is unchanged.
+  void decideKept() {
+    std::vector<char> unchanged(records_.blocks.size(), 0);  // By written block: it is unchanged.
     for (const DocumentValue& value : values_) {
-      for (const std::size_t leaf : value.leaves) {
-        if (leaf != kUnmatched) unchanged[leaf] = 1;
+      for (const std::size_t written : value.writtenBlocks) {
+        if (written != kUnmatched) unchanged[written] = 1;
       }
     }
-    for (const NodeRecord& node : records_.nodes) {
-      for (std::uint32_t k = 0; k < node.leafCount; ++k) {
-        const std::int32_t original = records_.leaves[node.firstLeaf + k].original;
+    for (const ValueRecord& record : records_.values) {
+      for (std::uint32_t k = 0; k < record.blockCount; ++k) {
+        const std::int32_t original = records_.blocks[record.firstBlock + k].original;
         if (original < 0) continue;
         const auto at = static_cast<std::size_t>(original);
-        if (wayBack_.originals[at].section == node.section) known_[at].inPlace = true;
+        if (wayBack_.originals[at].section == record.section) states_[at].inPlace = true;
       }
     }
-    for (std::size_t i = 0; i < records_.leaves.size(); ++i) {
-      if (records_.leaves[i].original < 0) continue;
-      const auto original = static_cast<std::size_t>(records_.leaves[i].original);
-      ++known_[original].blocks;
-      if (unchanged[i] != 0) ++known_[original].unchanged;
+    for (std::size_t i = 0; i < records_.blocks.size(); ++i) {
+      if (records_.blocks[i].original < 0) continue;
+      const auto original = static_cast<std::size_t>(records_.blocks[i].original);
+      ++states_[original].blocks;
+      if (unchanged[i] != 0) ++states_[original].unchanged;
     }
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       const Original& original = wayBack_.originals[i];
       if (original.problem == kDamagedOriginal) {
         reporter_.warn(pathOf(original) + ": its bytes in the origin were changed; it does not come back from there");
-      } else if (known_[i].blocks > 0) {
-        known_[i].keep = known_[i].unchanged == known_[i].blocks;
-        if (known_[i].unchanged > 0) known_[i].touched = true;
+      } else if (states_[i].blocks > 0) {
+        states_[i].keep = states_[i].unchanged == states_[i].blocks;
+        if (states_[i].unchanged > 0) states_[i].touched = true;
       } else {
-        known_[i].keep = true;
+        states_[i].keep = true;
       }
     }
-    for (auto& [index, cuts] : findCuts(document_, values_, wayBack_)) known_[index].cuts = std::move(cuts);
+    for (auto& [index, cuts] : findCuts(document_, values_, wayBack_)) states_[index].cuts = std::move(cuts);
     keepBlocks(unchanged);
     findNeighbours();
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
-      known_[i].section = wayBack_.originals[i].section;
-      known_[i].host = known_[i].blocks > 0 ? i : hostOf(i);
-      if (known_[i].blocks > 0 || !known_[i].keep) continue;
-      const std::size_t host = known_[i].host;
-      if (host == kUnmatched || known_[host].keep || known_[host].touched) continue;
-      known_[i].keep = false;
+      states_[i].section = wayBack_.originals[i].section;
+      states_[i].host = states_[i].blocks > 0 ? i : hostOf(i);
+      if (states_[i].blocks > 0 || !states_[i].keep) continue;
+      const std::size_t host = states_[i].host;
+      if (host == kUnmatched || states_[host].keep || states_[host].touched) continue;
+      states_[i].keep = false;
       reporter_.note(Change::Removed, wayBack_.originals[i], nullptr, "message", "what it belonged to is gone");
     }
   }
 
-  void divide(std::size_t index) {  // the original comes back block by block
+  void divideIntoBlocks(std::size_t index) {  // the original comes back block by block
     losses_.message(wayBack_.originals[index]);
-    known_[index].keep = false;
-    known_[index].touched = true;
-    known_[index].kept.assign(wayBack_.originals[index].message.blocks.size(), 1);
+    states_[index].keep = false;
+    states_[index].touched = true;
+    states_[index].kept.assign(wayBack_.originals[index].message.blocks.size(), 1);
   }
 
   // When an original was edited, its unchanged blocks come back, and so do the blocks that became nothing.
   void keepBlocks(const std::vector<char>& unchanged) {
     const auto returns = [&](BlockPlace place) {
-      const Known& known = known_[place.original];
-      return known.keep || (place.block < known.kept.size() && known.kept[place.block] != 0);
+      const OriginalState& state = states_[place.original];
+      return state.keep || (place.block < state.kept.size() && state.kept[place.block] != 0);
     };
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       const Original& original = wayBack_.originals[i];
-      const bool isCut = std::ranges::any_of(known_[i].cuts, [](Cut cut) { return cut.after >= 0; });
-      if (known_[i].keep && isCut) divide(i);
-      const bool edited = known_[i].kept.empty() && !known_[i].keep && known_[i].touched && original.problem.empty();
+      const bool isCut = std::ranges::any_of(states_[i].cuts, [](Cut cut) { return cut.after >= 0; });
+      if (states_[i].keep && isCut) divideIntoBlocks(i);
+      const bool edited = states_[i].kept.empty() && !states_[i].keep && states_[i].touched && original.problem.empty();
       if (edited) losses_.message(original);
-      if (edited && original.section != Section::Tools) known_[i].kept.assign(original.message.blocks.size(), 1);
+      if (edited && original.section != Section::Tools) states_[i].kept.assign(original.message.blocks.size(), 1);
     }
-    for (std::size_t i = 0; i < records_.leaves.size(); ++i) {
-      const LeafRecord& leaf = records_.leaves[i];
-      if (leaf.original < 0 || unchanged[i] != 0) continue;
-      std::vector<char>& kept = known_[static_cast<std::size_t>(leaf.original)].kept;
-      const auto place = static_cast<std::size_t>(leaf.place);
-      if (leaf.place < 0 || place >= kept.size()) {
+    for (std::size_t i = 0; i < records_.blocks.size(); ++i) {
+      const BlockRecord& written = records_.blocks[i];
+      if (written.original < 0 || unchanged[i] != 0) continue;
+      std::vector<char>& kept = states_[static_cast<std::size_t>(written.original)].kept;
+      const auto place = static_cast<std::size_t>(written.blockIndex);
+      if (written.blockIndex < 0 || place >= kept.size()) {
         kept.assign(kept.size(), 0);
       } else {
         kept[place] = 0;
@@ -192,18 +192,18 @@ class Restorer {
     }
     // The call of a provider's own tool and its result come back together: when one of them was edited or is gone, the
     // document's version of the other one stays.
-    for (const auto [index, block] : loneServerHalves(wayBack_.originals, returns)) {
-      if (known_[index].keep) divide(index);
-      known_[index].kept[block] = 0;
+    for (const auto [index, block] : unpairedServerToolBlocks(wayBack_.originals, returns)) {
+      if (states_[index].keep) divideIntoBlocks(index);
+      states_[index].kept[block] = 0;
     }
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
-      if (!known_[i].kept.empty()) judgeBlocks(i);
+      if (!states_[i].kept.empty()) decideKeptBlocks(i);
     }
   }
 
-  void judgeBlocks(std::size_t index) {
+  void decideKeptBlocks(std::size_t index) {
     const Original& original = wayBack_.originals[index];
-    Known& known = known_[index];
+    OriginalState& state = states_[index];
     // An item of Responses that is a call or reasoning is one block.
     const bool divisible =
         original.dialect != Dialect::OpenaiResponses || original.message.roleName.present || isWholeResponse(original);
@@ -211,17 +211,17 @@ class Restorer {
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       // A citation is inside the text before it.
       const bool inside = blocks[b].kind == BlockKind::Citation && original.dialect != Dialect::Bough;
-      if (inside) known.kept[b] = b > 0 && known.kept[b - 1] != 0;
-      if (!divisible) known.kept[b] = 0;
-      known.partial |= known.kept[b] != 0 && !inside;
+      if (inside) state.kept[b] = b > 0 && state.kept[b - 1] != 0;
+      if (!divisible) state.kept[b] = 0;
+      state.partial |= state.kept[b] != 0 && !inside;
     }
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-      if (known.kept[b] == 0) losses_.block(original, blocks[b]);
+      if (state.kept[b] == 0) losses_.block(original, blocks[b]);
     }
   }
 
   // Adds the runs of blocks that come back, each as a message; the plan joins them with what was edited.
-  void takeKept(std::size_t index) {
+  void addKeptRuns(std::size_t index) {
     const Original& original = wayBack_.originals[index];
     const std::vector<Block>& blocks = original.message.blocks;
     std::vector<const Block*> run;
@@ -242,14 +242,14 @@ class Restorer {
     };
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       if (blocks[b].kind == BlockKind::Citation && original.dialect != Dialect::Bough) continue;
-      if (known_[index].kept[b] == 0) {
+      if (states_[index].kept[b] == 0) {
         endRun();
         lostCall |= blocks[b].kind == BlockKind::ToolCall;
         continue;
       }
       if (run.empty()) first = static_cast<std::int64_t>(b);
       run.push_back(&blocks[b]);
-      if (std::ranges::count(known_[index].cuts, static_cast<std::int64_t>(b), &Cut::after) > 0) endRun();
+      if (std::ranges::count(states_[index].cuts, static_cast<std::int64_t>(b), &Cut::after) > 0) endRun();
     }
     endRun();
   }
@@ -261,79 +261,80 @@ class Restorer {
       return wayBack_.originals[a].section == wayBack_.originals[b].section;
     };
     for (std::size_t i = 1; i < count; ++i) {
-      if (sameSection(i, i - 1)) known_[i].before = known_[i - 1].inPlace ? i - 1 : known_[i - 1].before;
+      if (sameSection(i, i - 1)) states_[i].before = states_[i - 1].inPlace ? i - 1 : states_[i - 1].before;
     }
     for (std::size_t i = count; i-- > 0;) {
-      if (i + 1 < count && sameSection(i, i + 1)) known_[i].after = known_[i + 1].inPlace ? i + 1 : known_[i + 1].after;
-      known_[i].nextInPlace = known_[i].inPlace ? i : known_[i + 1].nextInPlace;
+      if (i + 1 < count && sameSection(i, i + 1))
+        states_[i].after = states_[i + 1].inPlace ? i + 1 : states_[i + 1].after;
+      states_[i].nextInPlace = states_[i].inPlace ? i : states_[i + 1].nextInPlace;
     }
   }
 
   // Returns the original that an original without blocks in the document belongs to. Reasoning of an assistant belongs
   // to the answer that follows.
   [[nodiscard]] std::size_t hostOf(std::size_t index) const {
-    const std::size_t after = known_[index].after;
+    const std::size_t after = states_[index].after;
     const bool leads = wayBack_.originals[index].message.role == Role::Assistant && after != kUnmatched &&
                        wayBack_.originals[after].message.role == Role::Assistant;
     if (leads) return after;
-    const std::size_t before = known_[index].before;
+    const std::size_t before = states_[index].before;
     return before != kUnmatched ? before : after;
   }
 
   // Returns whether this block of the document only represents something that comes back.
-  [[nodiscard]] bool consumed(std::size_t leaf) const {
-    if (leaf == kUnmatched) return false;
-    const std::int32_t original = records_.leaves[leaf].original;
-    if (original < 0 || media_.leaves[leaf] != 0) return true;
-    const Known& known = known_[static_cast<std::size_t>(original)];
-    const std::int32_t place = records_.leaves[leaf].place;
-    return known.keep || (known.partial && place >= 0 && known.kept[static_cast<std::size_t>(place)] != 0);
+  [[nodiscard]] bool comesBack(std::size_t written) const {
+    if (written == kUnmatched) return false;
+    const std::int32_t original = records_.blocks[written].original;
+    if (original < 0 || media_.goesBack[written] != 0) return true;
+    const OriginalState& state = states_[static_cast<std::size_t>(original)];
+    const std::int32_t place = records_.blocks[written].blockIndex;
+    return state.keep || (state.partial && place >= 0 && state.kept[static_cast<std::size_t>(place)] != 0);
   }
 
   // Sets from which value of the document each original came; an original that became nothing goes with its host.
-  void locate() {
+  void setMessageIndexes() {
     for (std::size_t index = 0; index < document_.size(); ++index) {
-      for (const std::size_t leaf : values_[index].leaves) {
-        const std::int32_t original = leaf == kUnmatched ? -1 : records_.leaves[leaf].original;
+      for (const std::size_t written : values_[index].writtenBlocks) {
+        const std::int32_t original = written == kUnmatched ? -1 : records_.blocks[written].original;
         if (original >= 0)
-          wayBack_.originals[static_cast<std::size_t>(original)].documentIndex = document_[index].documentIndex;
+          wayBack_.originals[static_cast<std::size_t>(original)].messageIndex = document_[index].messageIndex;
       }
     }
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
-      if (known_[i].blocks == 0 && known_[i].host != kUnmatched) {
-        wayBack_.originals[i].documentIndex = wayBack_.originals[known_[i].host].documentIndex;
+      if (states_[i].blocks == 0 && states_[i].host != kUnmatched) {
+        wayBack_.originals[i].messageIndex = wayBack_.originals[states_[i].host].messageIndex;
       }
     }
   }
 
   void collect() {
-    locate();
+    setMessageIndexes();
     const auto returns = [&](BlockPlace place) {
-      const Known& known = known_[place.original];
-      return known.keep || (known.partial && known.kept[place.block] != 0);
+      const OriginalState& state = states_[place.original];
+      return state.keep || (state.partial && state.kept[place.block] != 0);
     };
-    for (const std::size_t i : originalsOfLoneHalves(wayBack_.originals, returns))
+    for (const std::size_t i : originalsWithUnpairedCalls(wayBack_.originals, returns))
       wayBack_.originals[i].unpaired = true;
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
-      if (known_[i].partial) takeKept(i);
-      if (!known_[i].keep) continue;
+      if (states_[i].partial) addKeptRuns(i);
+      if (!states_[i].keep) continue;
       if (wayBack_.originals[i].section == Section::Messages) ++reporter_.report().restored;
       items_.push_back({static_cast<std::int64_t>(i), -1, 0, std::move(wayBack_.originals[i])});
     }
-    anchors();
+    findLastWith();
     for (const Section section : kSections) {
       std::int64_t anchor = startOf(section);
-      floor_ = -1;
-      for (const std::size_t i : valuesIn(document_, section)) take(i, anchor);
+      lastSource_ = -1;
+      for (const std::size_t i : valuesIn(document_, section)) placeValue(i, anchor);
     }
     std::ranges::sort(items_, [](const Item& a, const Item& b) {
       return std::tie(a.key, a.block, a.order) < std::tie(b.key, b.block, b.order);
     });
     const auto isHostGone = [&](const Item& item) {
-      const std::size_t host = known_[static_cast<std::size_t>(item.key)].host;
-      return host != kUnmatched && !known_[host].keep && !known_[host].partial;
+      const std::size_t host = states_[static_cast<std::size_t>(item.key)].host;
+      return host != kUnmatched && !states_[host].keep && !states_[host].partial;
     };
-    dropLonelyReasoning(items_, isHostGone, losses_);
+    dropDetachedReasoning(items_, isHostGone, losses_);
     joinPieces();
     for (const Section section : kSections) {
       for (Item& item : items_) {
@@ -355,7 +356,7 @@ class Restorer {
       Item& item = items_[i];
       const bool inside = before.key == item.key && item.key >= 0 && before.block >= 0 && item.block != kAfter;
       item.original.joinsPrevious =
-          inside && known_[static_cast<std::size_t>(item.key)].partial && sideOf(before) == sideOf(item);
+          inside && states_[static_cast<std::size_t>(item.key)].partial && sideOf(before) == sideOf(item);
     }
   }
 
@@ -364,7 +365,7 @@ class Restorer {
     std::int64_t start = -1;
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
       const bool alone =
-          known_[i].blocks == 0 && known_[i].keep && known_[i].section == section && known_[i].host == kUnmatched;
+          states_[i].blocks == 0 && states_[i].keep && states_[i].section == section && states_[i].host == kUnmatched;
       if (alone) start = static_cast<std::int64_t>(i);
     }
     return start;
@@ -372,47 +373,47 @@ class Restorer {
 
   // For every original, finds the last one that stays with it: following originals that became nothing and belong to
   // it, or that became something in another section.
-  void anchors() {
+  void findLastWith() {
     for (std::size_t i = 0; i < wayBack_.originals.size(); ++i) {
-      known_[i].lastWith = static_cast<std::int64_t>(i);
-      if (known_[i].inPlace) continue;
-      const std::size_t host = known_[i].blocks == 0 ? known_[i].host : known_[i].before;
-      if (host != kUnmatched && host < i) known_[host].lastWith = static_cast<std::int64_t>(i);
+      states_[i].lastWith = static_cast<std::int64_t>(i);
+      if (states_[i].inPlace) continue;
+      const std::size_t host = states_[i].blocks == 0 ? states_[i].host : states_[i].before;
+      if (host != kUnmatched && host < i) states_[host].lastWith = static_cast<std::int64_t>(i);
     }
   }
 
-  void take(std::size_t index, std::int64_t& anchor) {
+  void placeValue(std::size_t index, std::int64_t& anchor) {
     Original& original = document_[index];
-    const std::vector<std::size_t>& leaves = values_[index].leaves;
-    const auto blocks = leavesOf(original);
-    const bool anyConsumed = std::ranges::any_of(leaves, [&](std::size_t leaf) { return consumed(leaf); });
-    if (!anyConsumed) {
-      const bool known = values_[index].record != kUnmatched && records_.nodes[values_[index].record].verbatim;
+    const std::vector<std::size_t>& writtenBlocks = values_[index].writtenBlocks;
+    const auto blocks = separateBlocksOf(original);
+    const bool anyKept = std::ranges::any_of(writtenBlocks, [&](std::size_t written) { return comesBack(written); });
+    if (!anyKept) {
+      const bool known = values_[index].record != kUnmatched && records_.values[values_[index].record].verbatim;
       // The record says which original the value followed. Later originals that became nothing come after both.
-      if (known) anchor = std::max<std::int64_t>(floor_, records_.nodes[values_[index].record].original);
+      if (known) anchor = std::max<std::int64_t>(lastSource_, records_.values[values_[index].record].original);
       if (values_[index].record == kUnmatched) anchor = placeOfEdited(original, anchor);
-      floor_ = anchor;
+      lastSource_ = anchor;
       const std::int64_t block = values_[index].record == kUnmatched ? nextEdited(anchor) : kAfter;
       returnMedia(media_, original);
       items_.push_back({anchor, block, items_.size() + 1, std::move(original)});
       return;
     }
     std::vector<const Block*> left;
-    for (std::size_t k = 0; k < leaves.size(); ++k) {
-      if (!consumed(leaves[k])) {
+    for (std::size_t k = 0; k < writtenBlocks.size(); ++k) {
+      if (!comesBack(writtenBlocks[k])) {
         left.push_back(blocks[k]);
         continue;
       }
-      takeSubset(original, left, anchor);
-      const std::int32_t from = records_.leaves[leaves[k]].original;
+      placeSubset(original, left, anchor);
+      const std::int32_t from = records_.blocks[writtenBlocks[k]].original;
       if (from >= 0) {
-        Known& known = known_[static_cast<std::size_t>(from)];
-        anchor = std::max(anchor, known.partial ? static_cast<std::int64_t>(from) : known.lastWith);
-        known.lastBlock = std::max<std::int64_t>(known.lastBlock, records_.leaves[leaves[k]].place);
+        OriginalState& state = states_[static_cast<std::size_t>(from)];
+        anchor = std::max(anchor, state.partial ? static_cast<std::int64_t>(from) : state.lastWith);
+        state.lastBlock = std::max<std::int64_t>(state.lastBlock, records_.blocks[writtenBlocks[k]].blockIndex);
       }
-      floor_ = std::max<std::int64_t>(floor_, from);
+      lastSource_ = std::max<std::int64_t>(lastSource_, from);
     }
-    takeSubset(original, left, anchor);
+    placeSubset(original, left, anchor);
   }
 
   // An edited value goes to the place of the original that it replaces: after the reasoning that led to it.
@@ -420,15 +421,15 @@ class Restorer {
     const Section section = edited.replacesSystem ? Section::System : edited.section;
     if (edited.replacesSystem) {
       const auto system = std::ranges::find_if(
-          known_, [](const Known& known) { return known.section == Section::System && known.touched && !known.keep; });
-      return system == known_.end() ? anchor : system - known_.begin();
+          states_, [](const OriginalState& at) { return at.section == Section::System && at.touched && !at.keep; });
+      return system == states_.end() ? anchor : system - states_.begin();
     }
-    const Known* const at = anchor < 0 ? nullptr : &known_[static_cast<std::size_t>(anchor)];
+    const OriginalState* const at = anchor < 0 ? nullptr : &states_[static_cast<std::size_t>(anchor)];
     if (at != nullptr && (at->editedBlock() >= 0 || at->cut() != nullptr)) return anchor;
     // Originals that became nothing, or moved to another section, are skipped.
-    std::size_t next = known_[static_cast<std::size_t>(anchor + 1)].nextInPlace;
-    while (next != kUnmatched && known_[next].section != section) next = known_[next + 1].nextInPlace;
-    if (next == kUnmatched || known_[next].keep || !known_[next].touched) return anchor;
+    std::size_t next = states_[static_cast<std::size_t>(anchor + 1)].nextInPlace;
+    while (next != kUnmatched && states_[next].section != section) next = states_[next + 1].nextInPlace;
+    if (next == kUnmatched || states_[next].keep || !states_[next].touched) return anchor;
     // A user message does not replace an answer.
     const bool answers = wayBack_.originals[next].message.role == Role::Assistant;
     const bool fits = section != Section::Messages || answers == (edited.message.role == Role::Assistant);
@@ -438,18 +439,18 @@ class Restorer {
   // Returns where a new value goes among the blocks of the original at the anchor.
   [[nodiscard]] std::int64_t nextEdited(std::int64_t anchor) {
     if (anchor < 0) return kAfter;
-    Known& known = known_[static_cast<std::size_t>(anchor)];
-    const Cut* const cut = known.cut();
-    const std::int64_t block = known.editedBlock();
-    if (cut != nullptr && (block < 0 || block > cut->before)) return 2 * known.lastBlock + 1;
-    if (block >= 0) known.lastBlock = block;
+    OriginalState& state = states_[static_cast<std::size_t>(anchor)];
+    const Cut* const cut = state.cut();
+    const std::int64_t block = state.editedBlock();
+    if (cut != nullptr && (block < 0 || block > cut->before)) return 2 * state.lastBlock + 1;
+    if (block >= 0) state.lastBlock = block;
     return block >= 0 ? 2 * block + 1 : kAfter;
   }
 
-  void takeSubset(const Original& original, std::vector<const Block*>& blocks, std::int64_t& anchor) {
+  void placeSubset(const Original& original, std::vector<const Block*>& blocks, std::int64_t& anchor) {
     if (blocks.empty()) return;
     anchor = placeOfEdited(original, anchor);
-    floor_ = anchor;
+    lastSource_ = anchor;
     Original part = partOf(original, blocks);
     part.replacesSystem = original.replacesSystem;
     returnMedia(media_, part);
@@ -466,11 +467,11 @@ class Restorer {
     Original part;
     part.dialect = original.dialect;
     part.section = original.section;
-    part.wholeSlot = original.wholeSlot;
+    part.isRequestMember = original.isRequestMember;
     part.tree = &tree;
     part.raw = text;
-    part.place = original.place;
-    part.documentIndex = original.documentIndex;
+    part.documentPlace = original.documentPlace;
+    part.messageIndex = original.messageIndex;
     part.entryId = original.entryId;
     readOriginal(part, history_);
     return part;
@@ -482,11 +483,11 @@ class Restorer {
   History& history_;
   Reporter& reporter_;
   std::vector<DocumentValue> values_;
-  std::vector<Known> known_;  // One element more than originals, for the end.
-  LossNamer losses_;
+  std::vector<OriginalState> states_;  // One element more than originals, for the end.
+  LossReporter losses_;
   ReturnedMedia media_;
   std::vector<Item> items_;
-  std::int64_t floor_ = -1;  // The last original that something in the document came from.
+  std::int64_t lastSource_ = -1;  // The last original that something in the document came from.
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 void setPrefixes(const std::vector<SessionMessage>& messages, PrefixChain& chain, History& history) {
   ContentHasher hasher;
   for (Original& original : history.originals) {
-    const SessionMessage& message = messages[static_cast<std::size_t>(original.documentIndex)];
+    const SessionMessage& message = messages[static_cast<std::size_t>(original.messageIndex)];
     const bool own = original.dialect == Dialect::Anthropic && original.problem.empty();
     if (own && isSigned(original)) {
       original.signedBlocks = true;
@@ -28,12 +28,12 @@ void setPrefixes(const std::vector<SessionMessage>& messages, PrefixChain& chain
       original.prefix = chain.prefix;
     }
     if (original.tree == nullptr || !original.problem.empty()) continue;
-    own ? chain.own(hasher.hash(*original.tree, original.node)) : chain.foreign();
+    own ? chain.addOwn(hasher.hash(*original.tree, original.node)) : chain.addForeign();
   }
 }
 
 // Returns true for typed text and system messages: every context puts them where its API requires them.
-bool isNeutral(const Original& original) {
+bool belongsToNoProvider(const Original& original) {
   if (!original.problem.empty()) return false;
   if (original.message.role == Role::System) return true;
   return original.dialect == Dialect::Bough && std::ranges::none_of(original.message.blocks, [](const Block& block) {
@@ -59,10 +59,10 @@ Result<void> readSession(const std::vector<SessionMessage>& messages, const WayB
     }
     for (std::size_t k = before; k < history.originals.size(); ++k) {
       Original& original = history.originals[k];
-      original.documentIndex = static_cast<std::int64_t>(i);
-      original.place = static_cast<std::int64_t>(i);
-      original.neutral = isNeutral(original);
-      original.apart = messages[i].apart;
+      original.messageIndex = static_cast<std::int64_t>(i);
+      original.documentPlace = static_cast<std::int64_t>(i);
+      original.hasNoProvider = belongsToNoProvider(original);
+      original.neverJoined = messages[i].neverJoined;
     }
   }
   PrefixChain own;
@@ -89,18 +89,19 @@ SessionConversion convertSession(History& history, Dialect target, std::string_v
   const std::vector<WrittenMessage> written = writer.messages(plan, out.text);
   for (std::size_t m = 0; m < written.size(); ++m) {
     const OutMessage& message = plan.messages[m];
-    for (std::size_t i = written[m].firstNode; i < written[m].endNode; ++i) {
-      const NodeRecord& record = records.nodes[i];
-      SessionNode& node = out.nodes.emplace_back();
-      node.begin = i == 0 ? 0 : records.nodes[i - 1].end + 1;
-      node.end = record.end;
-      node.verbatim = record.verbatim;
-      node.dialect = record.verbatim ? history.originals[static_cast<std::size_t>(message.original)].dialect : target;
-      if (record.verbatim) node.originals.push_back(message.original);
-      std::unordered_set<std::int32_t> seen(node.originals.begin(), node.originals.end());
-      for (std::uint32_t k = 0; k < record.leafCount; ++k) {
-        const std::int32_t original = records.leaves[record.firstLeaf + k].original;
-        if (original >= 0 && seen.insert(original).second) node.originals.push_back(original);
+    for (std::size_t i = written[m].firstValue; i < written[m].endValue; ++i) {
+      const ValueRecord& record = records.values[i];
+      ConvertedMessage& converted = out.messages.emplace_back();
+      converted.begin = i == 0 ? 0 : records.values[i - 1].end + 1;
+      converted.end = record.end;
+      converted.verbatim = record.verbatim;
+      converted.dialect =
+          record.verbatim ? history.originals[static_cast<std::size_t>(message.original)].dialect : target;
+      if (record.verbatim) converted.originals.push_back(message.original);
+      std::unordered_set<std::int32_t> seen(converted.originals.begin(), converted.originals.end());
+      for (std::uint32_t k = 0; k < record.blockCount; ++k) {
+        const std::int32_t original = records.blocks[record.firstBlock + k].original;
+        if (original >= 0 && seen.insert(original).second) converted.originals.push_back(original);
       }
     }
   }

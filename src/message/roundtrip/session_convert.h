@@ -23,7 +23,8 @@ struct SessionMessage {
   /// The raw system prompt and tools in force at this message; signatures are bound to them.
   std::string_view system{};
   std::string_view tools{};
-  bool apart = false;  ///< Never join it with the message before it, because other branches also continue that message.
+  bool neverJoined =
+      false;  ///< Never join it with the message before it, because other branches also continue that message.
 };
 
 /// Reads the messages as originals. `wayBack` is that of the conversion that made the session, if any; fails with
@@ -32,7 +33,7 @@ Result<void> readSession(const std::vector<SessionMessage>& messages, const WayB
                          Reporter& reporter, PrefixChain* chain = nullptr);
 
 /// Where a converted message is in the result, and what it came from.
-struct SessionNode {
+struct ConvertedMessage {
   std::size_t begin = 0;  ///< In SessionConversion::text.
   std::size_t end = 0;
   bool verbatim = false;             ///< Exactly as its author wrote it.
@@ -43,7 +44,7 @@ struct SessionNode {
 
 struct SessionConversion {
   std::string text;
-  std::vector<SessionNode> nodes;
+  std::vector<ConvertedMessage> messages;
   WayBack wayBack;
 };
 

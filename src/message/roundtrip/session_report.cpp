@@ -27,8 +27,8 @@ SessionReport::SessionReport(Dialect target, std::string_view system, std::strin
 
 void SessionReport::add(const std::vector<SessionMessage>& messages, bool isLast) {
   History history;
-  history.begins = std::exchange(begins_, false);
-  history.goesOn = !isLast;
+  history.isBeginning = std::exchange(isBeginning_, false);
+  history.hasMore = !isLast;
   history.earlier = &calls_;
   Reporter reporter(report_);
   const std::uint64_t before = report_.messages;

@@ -33,7 +33,7 @@ class SessionReport {
   EarlierCalls calls_;
   PrefixChain read_;
   PrefixChain written_;
-  bool begins_ = true;
+  bool isBeginning_ = true;
 };
 
 }  // namespace bough::message

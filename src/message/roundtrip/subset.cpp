@@ -75,8 +75,8 @@ std::string chatSubset(const Original& original, const std::vector<const Block*>
 }  // namespace
 
 bool isWholeResponse(const Original& original) {
-  if (original.dialect != Dialect::OpenaiResponses || original.section != Section::Messages || original.wholeSlot ||
-      original.tree == nullptr) {
+  if (original.dialect != Dialect::OpenaiResponses || original.section != Section::Messages ||
+      original.isRequestMember || original.tree == nullptr) {
     return false;
   }
   const json::Tree& tree = *original.tree;
@@ -91,11 +91,11 @@ std::string subsetOf(const Original& original, const std::vector<const Block*>& 
     case Dialect::OpenaiChat: return chatSubset(original, blocks);
     case Dialect::Gemini: {
       std::string parts = oneString ? "[" + dressed(*blocks.front(), "{\"text\":") + "]" : list(blocks);
-      return (original.wholeSlot ? "{" : role + ",") + "\"parts\":" + std::move(parts) + "}";
+      return (original.isRequestMember ? "{" : role + ",") + "\"parts\":" + std::move(parts) + "}";
     }
     default: {
       const std::string content = oneString ? std::string(blocks.front()->raw) : list(blocks);
-      return original.wholeSlot ? content : role + ",\"content\":" + content + "}";
+      return original.isRequestMember ? content : role + ",\"content\":" + content + "}";
     }
   }
 }

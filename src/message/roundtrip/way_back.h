@@ -22,7 +22,7 @@ inline constexpr std::string_view kDamagedOriginal = "its bytes in the origin we
 struct WayBackData {
   Dialect document = Dialect::Bough;
   std::vector<Original> originals;  ///< Not normalized yet.
-  std::vector<RequestText> requestTexts;
+  std::vector<RequestFrame> requestFrames;
   std::vector<Setting> written;  ///< The settings that the conversion wrote into the document.
   Records records;
 };

@@ -48,7 +48,7 @@ class WayBackReader {
     if (!document) return "its dialect is unknown";
     data.document = *document;
     for (const Tree::Index each : tree_.elements(tree_.find(0, "frames"))) {
-      if (!requestText(each, data.requestTexts.emplace_back())) return "a frame cannot be read";
+      if (!requestFrame(each, data.requestFrames.emplace_back())) return "a frame cannot be read";
     }
     const auto natives = tree_.elements(tree_.find(0, "natives"));
     std::size_t count = 0;
@@ -115,7 +115,7 @@ class WayBackReader {
     return found != Tree::kNone && tree_.kind(found) == json::Kind::True;
   }
 
-  bool requestText(Tree::Index node, RequestText& out) const {
+  bool requestFrame(Tree::Index node, RequestFrame& out) const {
     const auto written = dialect(tree_.find(node, "dialect"));
     if (!written) return false;
     out.dialect = *written;
@@ -126,20 +126,20 @@ class WayBackReader {
     settings(tree_.find(node, "written"), out.written);
     bool messages = false;
     for (const Tree::Index each : tree_.elements(tree_.find(node, "pieces"))) {
-      RequestText::Part& text = out.parts.emplace_back();
+      RequestFrame::Part& text = out.parts.emplace_back();
       std::vector<Tree::Index> parts;
       for (const Tree::Index part : tree_.elements(each)) parts.push_back(part);
       if (parts.size() != 1 && parts.size() != 5) return false;
       if (!bytes(parts[0], text.text)) return false;
       if (parts.size() == 1) continue;
-      const auto slot = section(parts[1]);
-      if (!slot || !bytes(parts[2], text.keyText) || !bytes(parts[3], text.emptyText) ||
+      const auto framed = section(parts[1]);
+      if (!framed || !bytes(parts[2], text.keyText) || !bytes(parts[3], text.emptyText) ||
           !bytes(parts[4], text.endText)) {
         return false;
       }
-      text.hasSlot = true;
-      text.slot = *slot;
-      messages |= *slot == Section::Messages;
+      text.hasSection = true;
+      text.section = *framed;
+      messages |= *framed == Section::Messages;
     }
     return messages;
   }
@@ -151,14 +151,14 @@ class WayBackReader {
     out.dialect = *written;
     out.section = *where;
     out.fromWayBack = true;
-    out.wholeSlot = flag(node, "wholeSlot");
+    out.isRequestMember = flag(node, "wholeSlot");
     out.partial = flag(node, "partial");
     out.replacesSystem = flag(node, "replacesSystem");
     const Tree::Index entry = tree_.find(node, "entry");
     if (tree_.isString(entry)) out.entryId = tree_.body(entry);
     const Tree::Index place = tree_.find(node, "place");
-    out.place = place == Tree::kNone ? kNoPlace : static_cast<std::int64_t>(number(place));
-    out.separator = out.place > 0 ? "," : "";
+    out.documentPlace = place == Tree::kNone ? kNotInDocument : static_cast<std::int64_t>(number(place));
+    out.separator = out.documentPlace > 0 ? "," : "";
     const Tree::Index separator = tree_.find(node, "separator");
     if (separator != Tree::kNone) {
       std::string& kept = history_.texts.emplace_back();
@@ -202,17 +202,18 @@ class WayBackReader {
     return static_cast<std::int32_t>(index);
   }
 
-  // [section, hash, original before it] when verbatim, otherwise [section, hash, leaf, original, leaf, original …].
+  // [section, hash, original before it] when verbatim, otherwise [section, hash, block hash, original, block hash,
+  // original …].
   bool node(Tree::Index list, WayBackData& data) const {
     std::vector<Tree::Index> parts;
     for (const Tree::Index each : tree_.elements(list)) parts.push_back(each);
     if (parts.size() < 2 || !tree_.isString(parts[1])) return false;
     const auto where = section(parts[0]);
     if (!where) return false;
-    NodeRecord record;
+    ValueRecord record;
     record.section = *where;
     record.hash = fromHex(tree_.body(parts[1]));
-    record.firstLeaf = static_cast<std::uint32_t>(data.records.leaves.size());
+    record.firstBlock = static_cast<std::uint32_t>(data.records.blocks.size());
     record.verbatim = parts.size() == 3;
     if (record.verbatim) {
       const auto before = originalIndex(parts[2], data);
@@ -224,12 +225,13 @@ class WayBackReader {
     for (std::size_t i = 2; !record.verbatim && i < parts.size(); i += step) {
       const auto from = originalIndex(parts[i + 1], data);
       if (!tree_.isString(parts[i]) || !from) return false;
-      LeafRecord leaf{.hash = fromHex(tree_.body(parts[i])), .original = *from};
-      if (blocksKnown_ && tree_.raw(parts[i + 2]) != "-1") leaf.place = static_cast<std::int32_t>(number(parts[i + 2]));
-      data.records.leaves.push_back(leaf);
-      ++record.leafCount;
+      BlockRecord block{.hash = fromHex(tree_.body(parts[i])), .original = *from};
+      if (blocksKnown_ && tree_.raw(parts[i + 2]) != "-1")
+        block.blockIndex = static_cast<std::int32_t>(number(parts[i + 2]));
+      data.records.blocks.push_back(block);
+      ++record.blockCount;
     }
-    data.records.nodes.push_back(record);
+    data.records.values.push_back(record);
     return true;
   }
 

@@ -1,6 +1,6 @@
 // Writes a WayBack: {"boughOrigin":2,"dialect":…,"frames":[…],"natives":[…],"nodes":[…],"ids":[…],"names":[…]}.
 //
-// `frames` are the request texts and `natives` the originals, as JSON, so writing one is a copy. docs/messages.md
+// `frames` are the request frames and `natives` the originals, as JSON, so writing one is a copy. docs/messages.md
 // describes the members.
 
 #include <algorithm>
@@ -60,16 +60,16 @@ void writeSettings(json::Writer& writer, const std::vector<Setting>& settings) {
   writer.endArray();
 }
 
-void writeRequestText(json::Writer& writer, const RequestText& requestText) {
-  writer.beginObject().member("dialect", toString(requestText.dialect)).member("bare", requestText.bare);
-  writer.member("stringInput", requestText.stringInput).member("toolCount", requestText.toolCount).key("tools");
-  writeBytes(writer, requestText.toolsText);
+void writeRequestFrame(json::Writer& writer, const RequestFrame& requestFrame) {
+  writer.beginObject().member("dialect", toString(requestFrame.dialect)).member("bare", requestFrame.bare);
+  writer.member("stringInput", requestFrame.stringInput).member("toolCount", requestFrame.toolCount).key("tools");
+  writeBytes(writer, requestFrame.toolsText);
   writer.key("pieces").beginArray();
-  for (const RequestText::Part& part : requestText.parts) {
+  for (const RequestFrame::Part& part : requestFrame.parts) {
     writer.beginArray();
     writeBytes(writer, part.text);
-    if (part.hasSlot) {
-      writer.string(nameOf(part.slot));
+    if (part.hasSection) {
+      writer.string(nameOf(part.section));
       writeBytes(writer, part.keyText);
       writeBytes(writer, part.emptyText);
       writeBytes(writer, part.endText);
@@ -77,9 +77,9 @@ void writeRequestText(json::Writer& writer, const RequestText& requestText) {
     writer.endArray();
   }
   writer.endArray();
-  if (!requestText.written.empty()) {
+  if (!requestFrame.written.empty()) {
     writer.key("written");
-    writeSettings(writer, requestText.written);
+    writeSettings(writer, requestFrame.written);
   }
   writer.endObject();
 }
@@ -91,11 +91,11 @@ void writeOriginal(std::string& out, const Original& original) {
   out += "\",\"section\":\"";
   out += nameOf(original.section);
   out += '"';
-  if (original.place != kNoPlace) {
+  if (original.documentPlace != kNotInDocument) {
     out += ",\"place\":";
-    appendNumber(out, original.place);
+    appendNumber(out, original.documentPlace);
   }
-  if (original.wholeSlot) out += ",\"wholeSlot\":true";
+  if (original.isRequestMember) out += ",\"wholeSlot\":true";
   if (original.partial) out += ",\"partial\":true";
   if (original.replacesSystem) out += ",\"replacesSystem\":true";
   if (!original.entryId.empty()) out.append(",\"entry\":\"").append(original.entryId).append("\"");
@@ -151,28 +151,28 @@ std::int64_t placeOf(const Block* block, const Original& original, std::size_t& 
   return -1;
 }
 
-void writeNode(std::string& out, const NodeRecord& node, const Records& records, const History& history,
-               const std::vector<std::int32_t>& stored, const std::vector<std::int32_t>& before) {
+void writeValue(std::string& out, const ValueRecord& record, const Records& records, const History& history,
+                const std::vector<std::int32_t>& stored, const std::vector<std::int32_t>& before) {
   out += "[\"";
-  out += nameOf(node.section).front();
+  out += nameOf(record.section).front();
   out += "\",";
-  appendHash(out, node.hash);
-  if (node.verbatim) {
+  appendHash(out, record.hash);
+  if (record.verbatim) {
     out += ',';
-    appendNumber(out, before[static_cast<std::size_t>(node.original)]);
+    appendNumber(out, before[static_cast<std::size_t>(record.original)]);
   }
   std::size_t near = 0;
-  for (std::uint32_t i = 0; !node.verbatim && i < node.leafCount; ++i) {
-    const LeafRecord& leaf = records.leaves[node.firstLeaf + i];
+  for (std::uint32_t i = 0; !record.verbatim && i < record.blockCount; ++i) {
+    const BlockRecord& block = records.blocks[record.firstBlock + i];
     out += ',';
-    appendHash(out, leaf.hash);
+    appendHash(out, block.hash);
     out += ',';
     // -1 marks synthetic blocks.
-    appendNumber(out, leaf.original < 0 ? -1 : stored[static_cast<std::size_t>(leaf.original)]);
+    appendNumber(out, block.original < 0 ? -1 : stored[static_cast<std::size_t>(block.original)]);
     out += ',';
-    appendNumber(out, leaf.original < 0
+    appendNumber(out, block.original < 0
                           ? -1
-                          : placeOf(leaf.block, history.originals[static_cast<std::size_t>(leaf.original)], near));
+                          : placeOf(block.block, history.originals[static_cast<std::size_t>(block.original)], near));
   }
   out += ']';
 }
@@ -189,12 +189,12 @@ void writeAliases(json::Writer& writer, const Aliases& aliases) {
 
 std::string writeWayBack(Dialect target, const History& history, const Records& records,
                          const std::vector<Setting>& written) {
-  std::size_t bytes = 4096 + records.nodes.size() * 32 + records.leaves.size() * 32;
+  std::size_t bytes = 4096 + records.values.size() * 32 + records.blocks.size() * 32;
   std::vector<std::int32_t> stored(history.originals.size(), -1);
   std::vector<std::int32_t> before(history.originals.size(), -1);
   std::vector<char> inBlocks(history.originals.size(), 0);
-  for (const LeafRecord& leaf : records.leaves) {
-    if (leaf.original >= 0) inBlocks[static_cast<std::size_t>(leaf.original)] = 1;
+  for (const BlockRecord& block : records.blocks) {
+    if (block.original >= 0) inBlocks[static_cast<std::size_t>(block.original)] = 1;
   }
   std::int32_t count = 0;
   for (std::size_t i = 0; i < history.originals.size(); ++i) {
@@ -211,8 +211,8 @@ std::string writeWayBack(Dialect target, const History& history, const Records& 
   json::Writer writer(out);
   writer.beginObject().member("boughOrigin", kWayBackVersion).member("dialect", toString(target));
   writer.key("frames").beginArray();
-  for (const RequestText& requestText : history.requestTexts) {
-    if (requestText.dialect != target) writeRequestText(writer, requestText);
+  for (const RequestFrame& requestFrame : history.requestFrames) {
+    if (requestFrame.dialect != target) writeRequestFrame(writer, requestFrame);
   }
   writer.endArray();
   if (!written.empty()) {
@@ -228,9 +228,9 @@ std::string writeWayBack(Dialect target, const History& history, const Records& 
   }
   writer.endArray().key("nodes").beginArray();
   first = true;
-  for (const NodeRecord& node : records.nodes) {
+  for (const ValueRecord& record : records.values) {
     if (!std::exchange(first, false)) out += ',';
-    writeNode(out, node, records, history, stored, before);
+    writeValue(out, record, records, history, stored, before);
   }
   writer.endArray().key("ids");
   writeAliases(writer, history.ids);

@@ -14,10 +14,10 @@
 namespace bough::transcript {
 namespace {
 
+using message::ConvertedMessage;
 using message::History;
 using message::Original;
 using message::SessionMessage;
-using message::SessionNode;
 
 // A branch that is not larger is converted in one part.
 constexpr std::size_t kPartEntries = 256;
@@ -42,10 +42,10 @@ std::uint64_t idHash(const Block& block) {
   return hashOf(block.id.decode());
 }
 
-// Returns the first message that a node was made from; std::nullopt when the node was added.
-std::optional<std::size_t> documentOf(const SessionNode& node, const History& history) {
-  for (const std::int32_t index : node.originals) {
-    const std::int64_t document = history.originals[static_cast<std::size_t>(index)].documentIndex;
+// Returns the first message that a converted message was made from; std::nullopt when it was added.
+std::optional<std::size_t> documentOf(const ConvertedMessage& each, const History& history) {
+  for (const std::int32_t index : each.originals) {
+    const std::int64_t document = history.originals[static_cast<std::size_t>(index)].messageIndex;
     if (document >= 0) return static_cast<std::size_t>(document);
   }
   return std::nullopt;
@@ -237,13 +237,13 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
                         .payload = entry->payload,
                         .system = {},
                         .tools = {},
-                        .apart = std::exchange(isApart, false)});
+                        .neverJoined = std::exchange(isApart, false)});
     places.push_back(place);
   }
   if (places.empty()) return;
   History history;
-  history.begins = isBeginning;
-  history.goesOn = true;  // a file is not sent unchanged: the user says something first
+  history.isBeginning = isBeginning;
+  history.hasMore = true;  // a file is not sent unchanged: the user says something first
   history.earlier = &branch.calls;
   message::Reporter reporter(report_);
   const std::uint64_t before = report_.messages;
@@ -251,15 +251,15 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
   report_.messages = before;
   if (!isRead) return;
   // A file has no other place for typed text.
-  for (Original& original : history.originals) original.neutral = original.message.role == Role::System;
+  for (Original& original : history.originals) original.hasNoProvider = original.message.role == Role::System;
   const auto converted = message::convertSession(history, target_, {}, {}, reporter);
   std::unordered_map<std::size_t, std::vector<std::string>> fresh;
   std::size_t owner = places.front();
   // A message that was added after a branch point, such as a result for a call, belongs only to this branch. It is
   // written together with the entry after it.
   std::vector<std::string> waiting;
-  for (const SessionNode& node : converted.nodes) {
-    const auto document = documentOf(node, history);
+  for (const ConvertedMessage& each : converted.messages) {
+    const auto document = documentOf(each, history);
     const std::size_t lastOwner = owner;
     if (document) owner = places[*document];
     if (document && !waiting.empty()) {
@@ -267,7 +267,7 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
       waiting.clear();
     }
     const bool waits = !document && tree_.isBranchPoint(owner) && owner != places.back();
-    addConverted(std::string_view(converted.text).substr(node.begin, node.end - node.begin), node.dialect, target_,
+    addConverted(std::string_view(converted.text).substr(each.begin, each.end - each.begin), each.dialect, target_,
                  waits ? waiting : fresh[owner]);
   }
   std::ranges::move(waiting, std::back_inserter(fresh[owner]));

@@ -8,12 +8,12 @@
 
 namespace bough::message {
 
-struct ServerHalf {
+struct ServerToolBlock {
   bool isResult = false;
   std::string id;  ///< The id that call and result share; empty when the provider wrote none.
 };
 
 /// Returns whether a block that is not normalized is the call of such a tool, or its result.
-std::optional<ServerHalf> serverHalfOf(const Block& block, Dialect dialect);
+std::optional<ServerToolBlock> serverToolBlockOf(const Block& block, Dialect dialect);
 
 }  // namespace bough::message

@@ -12,7 +12,7 @@
 namespace bough::message {
 
 struct DocumentParts {
-  RequestText requestText;
+  RequestFrame requestFrame;
   json::Tree::Index system = json::Tree::kNone;
   json::Tree::Index tools = json::Tree::kNone;
   std::vector<json::Tree::Index> elements;
@@ -23,7 +23,7 @@ struct DocumentParts {
 /// Returns std::nullopt when the document has no list of messages.
 std::optional<DocumentParts> splitDocument(const json::Tree& tree, Dialect dialect);
 
-/// The content for a document. A section without text is left out, or gets its empty text from the RequestText.
+/// The content for a document. A section without text is left out, or gets its empty text from the RequestFrame.
 struct SectionTexts {
   std::string system;
   std::string tools;
@@ -31,14 +31,14 @@ struct SectionTexts {
   bool hasTools = false;
 };
 
-/// Returns a request text for a document that never had one.
-RequestText defaultRequest(Dialect dialect, bool bare);
+/// Returns a frame for a document that never had one.
+RequestFrame defaultRequest(Dialect dialect, bool bare);
 
 /// The document's text before the first message and after the last one.
 struct FilledText {
   std::string before;
   std::string after;
 };
-FilledText fillRequest(const RequestText& requestText, const SectionTexts& texts);
+FilledText fillRequest(const RequestFrame& requestFrame, const SectionTexts& texts);
 
 }  // namespace bough::message

@@ -1,4 +1,4 @@
-#include "message/plan/server_halves.h"
+#include "message/plan/server_tool_blocks.h"
 
 #include <algorithm>
 
@@ -30,7 +30,7 @@ Half geminiHalf(std::string_view type) {
 
 }  // namespace
 
-std::optional<ServerHalf> serverHalfOf(const Block& block, Dialect dialect) {
+std::optional<ServerToolBlock> serverToolBlockOf(const Block& block, Dialect dialect) {
   if (block.kind != BlockKind::Unknown) return std::nullopt;
   const std::string_view type = block.type.escaped;
   const Half half = dialect == Dialect::Anthropic         ? anthropicHalf(type)
@@ -48,7 +48,7 @@ std::optional<ServerHalf> serverHalfOf(const Block& block, Dialect dialect) {
   } else if (const auto part = json::findMember(block.raw, type)) {
     id = json::findString(*part, "id");
   }
-  return ServerHalf{.isResult = half == Half::Result, .id = id.value_or("")};
+  return ServerToolBlock{.isResult = half == Half::Result, .id = id.value_or("")};
 }
 
 }  // namespace bough::message
