@@ -294,11 +294,11 @@ TEST(Models, AnApiIsOfTheProviderThatMadeIt) {
   EXPECT_EQ(providerOfDialect(Dialect::OpenaiResponses), "openai");
   EXPECT_EQ(providerOfDialect(Dialect::Gemini), "gemini");
   EXPECT_EQ(providerOfDialect(Dialect::Bough), "") << "everyone's";
-  EXPECT_TRUE(isProvider("openai-chat", "openai"));
-  EXPECT_FALSE(isProvider("openrouter", "openai"));
-  EXPECT_TRUE(speaksApiOf("ollama", "openai"));
-  EXPECT_FALSE(speaksApiOf("anthropic", "openai"));
-  EXPECT_TRUE(speaksApiOf("a-server-of-mine", "openai"));
+  EXPECT_TRUE(isSameProvider("openai-chat", "openai"));
+  EXPECT_FALSE(isSameProvider("openrouter", "openai"));
+  EXPECT_TRUE(mayUseDialectOf("ollama", "openai"));
+  EXPECT_FALSE(mayUseDialectOf("anthropic", "openai"));
+  EXPECT_TRUE(mayUseDialectOf("a-server-of-mine", "openai"));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Read read(std::unique_ptr<StreamReader> reader, std::string_view stream, std::si
     EXPECT_TRUE(parser.feed(stream.substr(at, pieceBytes), onEvent).has_value());
   }
   EXPECT_TRUE(parser.end(onEvent).has_value());
-  out.complete = reader->isWhole();
+  out.complete = reader->isComplete();
   out.answer = reader->answer(aborted);
   return out;
 }

@@ -12,11 +12,11 @@
 namespace bough::json {
 namespace {
 
-using MemberList = std::vector<std::pair<std::string, std::string>>;
+using JsonObjectEditor = std::vector<std::pair<std::string, std::string>>;
 
 template <typename Reader>
-MemberList membersOf(std::string_view text) {
-  MemberList found;
+JsonObjectEditor membersOf(std::string_view text) {
+  JsonObjectEditor found;
   Reader reader(text);
   while (const auto member = reader.next()) found.emplace_back(member->key, member->value);
   return found;

@@ -78,7 +78,7 @@ Result<void> checkUnchosenModel(const ConversationModel& known, const std::strin
                 fmt::format("this conversation is with {}, and nothing says of which provider", recorded), kHint);
   }
   if (known.lastUnnamedProvider.empty()) return {};
-  if (recorded.empty() && isProvider(name.substr(0, name.find('/')), known.lastUnnamedProvider)) return {};
+  if (recorded.empty() && isSameProvider(name.substr(0, name.find('/')), known.lastUnnamedProvider)) return {};
   return fail(ErrorCode::InvalidArgument,
               fmt::format("this conversation is with a model of {} that nothing names, and {} is not of {}",
                           known.lastUnnamedProvider, name, known.lastUnnamedProvider),

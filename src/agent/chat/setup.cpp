@@ -34,7 +34,7 @@ ModelName modelSetIn(const Entry& entry) {
   const std::size_t slash = name.model.find('/');
   if (slash != std::string::npos) {
     std::string model = name.model.substr(slash + 1);
-    if (isAnyones(model)) return name;  // openai/gpt-oss-20b names the maker, not the provider
+    if (hasOpenWeights(model)) return name;  // openai/gpt-oss-20b names the maker, not the provider
     return {.provider = name.model.substr(0, slash), .model = std::move(model)};
   }
   name.provider = providerOfModel(name.model, std::nullopt);
@@ -70,7 +70,7 @@ Answerer answererOf(const Entry& entry) {
 // gpt-oss are offered by many providers: if the names are equal, the provider that was set counts.
 bool hasSameProvider(const ModelName& answerer, const ModelName& set) {
   if (!set.provider.empty() && answerer.model == set.model) return true;
-  return answerer.provider.empty() || isProvider(set.provider, answerer.provider);
+  return answerer.provider.empty() || isSameProvider(set.provider, answerer.provider);
 }
 
 // Finds the model of the last answer that names one, unless a model was set after it, and the provider of later answers
@@ -118,7 +118,7 @@ Result<ConversationModel> conversationModel(SessionStore& store, const StartingP
   BOUGH_TRY(Answerer answerer, lastAnswerer(store, at));
   const bool isSet = !setup.model.model.empty() && hasSameProvider(answerer.name, setup.model);
   ConversationModel out{.name = isSet ? setup.model : std::move(answerer.name), .hasMessages = answerer.hasMessages};
-  const bool says = !out.name.model.empty() && speaksApiOf(out.name.provider, answerer.lastUnnamedProvider);
+  const bool says = !out.name.model.empty() && mayUseDialectOf(out.name.provider, answerer.lastUnnamedProvider);
   if (!says) out.lastUnnamedProvider = std::move(answerer.lastUnnamedProvider);
   return out;
 }

@@ -30,8 +30,8 @@ Result<std::string> askOnce(const Agent& agent, std::string_view instruction, st
     if (answer.aborted) return fail(ErrorCode::Io, "the answer broke off", "try again");
     // An answer cut by a filter is unusable: as a summary, it would lose the rest of the conversation.
     if (parts.refused || parts.isBlocked()) return fail(ErrorCode::Io, parts.problem(), "try again");
-    const bool isWhole = !parts.isCutOff() && !parts.text.empty();
-    if (isWhole) return std::move(parts.text);
+    const bool isComplete = !parts.isCutOff() && !parts.text.empty();
+    if (isComplete) return std::move(parts.text);
     if (limit < most) continue;
     return parts.isCutOff() ? fail(ErrorCode::Io, "the answer was cut off at the model's limit",
                                    "take another model: /model, --model")

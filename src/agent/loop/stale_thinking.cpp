@@ -28,7 +28,7 @@ std::string withoutThinking(std::string_view message) {
   }
   writer.endArray();
   if (count == 0) return {};
-  MemberList members(message);
+  JsonObjectEditor members(message);
   members.set("content", writer.take());
   return members.text();
 }
@@ -52,7 +52,7 @@ std::string requestWithoutStaleThinking(const Context& context) {
     }
   }
   writer.endArray();
-  MemberList request(context.requestJson());
+  JsonObjectEditor request(context.requestJson());
   request.set("messages", writer.take());
   return request.text();
 }

@@ -75,9 +75,9 @@ inline bool isObject(std::string_view text) {
 }
 
 /// An object whose members can be replaced; all others keep their bytes and their order.
-class MemberList {
+class JsonObjectEditor {
  public:
-  explicit MemberList(std::string_view object = "{}") {
+  explicit JsonObjectEditor(std::string_view object = "{}") {
     json::ObjectReader reader(object);
     while (const auto member = reader.next()) members_.emplace_back(member->key, member->value);
   }

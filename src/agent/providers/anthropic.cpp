@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMaxBlocks = 10'000;
 
 struct StreamedBlock {
-  MemberList members;
+  JsonObjectEditor members;
   std::string type;
   std::string arguments;  // the JSON of a call's arguments received so far
   PieceDecoder pieces{};
@@ -29,8 +29,8 @@ bool isReasoning(const StreamedBlock& block) {
   return block.type == "thinking" || block.type == "redacted_thinking";
 }
 
-std::string written(const StreamedBlock& block) {
-  MemberList members = block.members;
+std::string blockJson(const StreamedBlock& block) {
+  JsonObjectEditor members = block.members;
   if (takesArguments(block) && !block.arguments.empty()) members.set("input", argumentsObject(block.arguments));
   if (!block.citations.empty()) {
     json::Writer writer;
@@ -52,8 +52,8 @@ class AnthropicReader final : public StreamReader {
       if (type == "error") return fail(ErrorCode::Io, "the provider reported an error");
     }
     if (type == "message_start") {
-      message_ = MemberList(memberOr(event.data, "message", "{}"));
-      usage_ = MemberList(memberOr(memberOr(event.data, "message"), "usage", "{}"));
+      message_ = JsonObjectEditor(memberOr(event.data, "message", "{}"));
+      usage_ = JsonObjectEditor(memberOr(memberOr(event.data, "message"), "usage", "{}"));
       begun_ = true;
     } else if (type == "content_block_start" || type == "content_block_delta" || type == "content_block_stop") {
       return takeBlock(type, event.data, onDelta);
@@ -66,8 +66,8 @@ class AnthropicReader final : public StreamReader {
     return {};
   }
 
-  [[nodiscard]] bool isWhole() const override { return complete_; }
-  [[nodiscard]] std::string usageAlone() const override {
+  [[nodiscard]] bool isComplete() const override { return complete_; }
+  [[nodiscard]] std::string usageOnlyMessage() const override {
     return fmt::format(R"({{"type":"message","role":"assistant","content":[],"usage":{}}})", usage_.text());
   }
 
@@ -75,18 +75,18 @@ class AnthropicReader final : public StreamReader {
     Answer answer;
     answer.aborted = aborted;
     PartialParts partial;
-    if (aborted) leaveOut(partial);
+    if (aborted) dropUnsendable(partial);
     answer.partial = partial.text();
     json::Writer writer;
     writer.beginArray();
-    giveIds();
+    makeCallIdsUnique();
     for (const StreamedBlock& block : blocks_) {
-      if (block.begun) writer.raw(written(block));
+      if (block.begun) writer.raw(blockJson(block));
     }
     writer.endArray();
     const bool isEmpty = writer.text() == "[]";
     if (isEmpty && (!begun_ || aborted)) return answer;
-    if (!begun_) message_ = MemberList(R"({"type":"message","role":"assistant"})");
+    if (!begun_) message_ = JsonObjectEditor(R"({"type":"message","role":"assistant"})");
     message_.set("content", writer.take());
     message_.set("usage", usage_.text());
     answer.message = message_.text();
@@ -94,7 +94,7 @@ class AnthropicReader final : public StreamReader {
   }
 
  private:
-  void giveIds() {
+  void makeCallIdsUnique() {
     CallIds ids;
     const std::string* message = message_.find("id");
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
@@ -119,23 +119,23 @@ class AnthropicReader final : public StreamReader {
       block.done = true;
     } else if (type == "content_block_start") {
       const std::string_view content = memberOr(data, "content_block", "{}");
-      block.members = MemberList(content);
+      block.members = JsonObjectEditor(content);
       block.type = json::findString(content, "type").value_or("");
       block.begun = true;
       if (takesArguments(block)) {
         onDelta({.kind = DeltaKind::ToolCall, .text = json::findString(content, "name").value_or("")});
       }
-      showBeginning(content, onDelta);
+      showInitialText(content, onDelta);
     } else {
       const std::string_view delta = memberOr(data, "delta", "{}");
-      if (block.type.empty()) beginWith(block, delta);
+      if (block.type.empty()) beginBlock(block, delta);
       takeDelta(block, delta, onDelta);
     }
     return {};
   }
 
   // Compatible servers may send no event for the start of a text.
-  static void beginWith(StreamedBlock& block, std::string_view delta) {
+  static void beginBlock(StreamedBlock& block, std::string_view delta) {
     const std::string type = json::findString(delta, "type").value_or("");
     if (type != "text_delta" && type != "thinking_delta") return;
     block.type = type.substr(0, type.find('_'));
@@ -144,7 +144,7 @@ class AnthropicReader final : public StreamReader {
   }
 
   // Compatible servers may send the beginning of a text, or all of it, in the event that starts its block.
-  static void showBeginning(std::string_view content, const std::function<void(const Delta&)>& onDelta) {
+  static void showInitialText(std::string_view content, const std::function<void(const Delta&)>& onDelta) {
     for (const auto& [name, kind] : {std::pair("text", DeltaKind::Text), std::pair("thinking", DeltaKind::Thinking)}) {
       const auto text = json::findString(content, name);
       if (text && !text->empty()) onDelta({.kind = kind, .text = *text});
@@ -174,7 +174,7 @@ class AnthropicReader final : public StreamReader {
 
   // Reduces an interrupted message to what can be sent back: drops calls, unsigned reasoning, reasoning at the end, and
   // empty text.
-  void leaveOut(PartialParts& partial) {
+  void dropUnsendable(PartialParts& partial) {
     const auto drop = [&](StreamedBlock& block) {
       if (isReasoning(block)) {
         if (const std::string* thinking = block.members.find("thinking")) partial.addThinking(stringBody(*thinking));
@@ -195,8 +195,8 @@ class AnthropicReader final : public StreamReader {
     }
   }
 
-  MemberList message_;
-  MemberList usage_;
+  JsonObjectEditor message_;
+  JsonObjectEditor usage_;
   std::vector<StreamedBlock> blocks_;
   bool begun_ = false;
   bool complete_ = false;
@@ -214,7 +214,7 @@ bool holdsBlock(std::string_view message, std::initializer_list<std::string_view
 
 // Returns true when the current turn continues from answers without reasoning, such as those of another model. Older
 // models refuse to think in such a turn: they require its first answer to begin with reasoning.
-bool goesOnWithoutReasoning(std::string_view context) {
+bool continuesWithoutReasoning(std::string_view context) {
   std::vector<std::string_view> messages;
   json::ArrayReader list(memberOr(context, "messages", "[]"));
   while (const auto message = list.next()) messages.push_back(*message);
@@ -230,7 +230,7 @@ bool goesOnWithoutReasoning(std::string_view context) {
 }
 
 // Older models take a number of tokens to think with, newer ones an effort; each refuses the other setting.
-void setThinking(MemberList& body, ThinkingKind kind, std::string_view level, std::uint64_t budget) {
+void setThinking(JsonObjectEditor& body, ThinkingKind kind, std::string_view level, std::uint64_t budget) {
   const bool adaptive =
       kind == ThinkingKind::Adaptive || kind == ThinkingKind::AdaptiveOn || kind == ThinkingKind::AdaptiveAlways;
   if (kind == ThinkingKind::None || level.empty()) return;
@@ -259,14 +259,14 @@ std::unique_ptr<StreamReader> makeAnthropicReader() {
 }
 
 PostData anthropicRequest(const Endpoint& endpoint, const ModelRequest& request) {
-  const bool counted =
+  const bool thinksByBudget =
       endpoint.facts.thinking == ThinkingKind::Budget || endpoint.facts.thinking == ThinkingKind::Effort;
-  std::uint64_t budget = counted ? thinkingBudget(request.thinkingLevel) : 0;
-  const bool mayThink = budget == 0 || !goesOnWithoutReasoning(request.context);
+  std::uint64_t budget = thinksByBudget ? thinkingBudget(request.thinkingLevel) : 0;
+  const bool mayThink = budget == 0 || !continuesWithoutReasoning(request.context);
   if (!mayThink) budget = 0;
   const std::uint64_t output =
       std::min(request.maxOutputTokens + budget, std::max(endpoint.facts.outputTokens, budget + 1));
-  MemberList body("{}");
+  JsonObjectEditor body("{}");
   body.set("model", "null");
   body.set("max_tokens", "null");
   body.merge(request.context);
@@ -274,7 +274,7 @@ PostData anthropicRequest(const Endpoint& endpoint, const ModelRequest& request)
   body.set("max_tokens", fmt::format("{}", output));  // the context may hold another limit
   body.set("stream", "true");
   body.set("cache_control", R"({"type":"ephemeral"})");
-  leaveOutSampling(body, endpoint.facts);
+  removeSamplingSettings(body, endpoint.facts);
   if (mayThink) setThinking(body, endpoint.facts.thinking, request.thinkingLevel, budget);
   return {.url = joinUrl(endpoint.baseUrl, "/v1/messages"),
           .headers = {"Content-Type: application/json", "anthropic-version: 2023-06-01", "x-api-key: " + endpoint.key},

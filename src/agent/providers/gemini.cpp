@@ -11,7 +11,7 @@ namespace bough::agent {
 namespace {
 
 struct StreamedPart {
-  MemberList members;
+  JsonObjectEditor members;
   bool plain = false;  // only text, possibly reasoning: the next piece can be joined to it
   bool thought = false;
   bool call = false;
@@ -42,8 +42,8 @@ class GeminiReader final : public StreamReader {
   }
 
   // The stream has no final event; a finish reason marks the answer as complete.
-  [[nodiscard]] bool isWhole() const override { return finished_; }
-  [[nodiscard]] std::string usageAlone() const override {
+  [[nodiscard]] bool isComplete() const override { return finished_; }
+  [[nodiscard]] std::string usageOnlyMessage() const override {
     const std::string* usage = response_.find("usageMetadata");
     return fmt::format(R"({{"candidates":[{{"content":{{"role":"model","parts":[]}}}}],"usageMetadata":{}}})",
                        usage == nullptr ? "null" : *usage);
@@ -53,7 +53,7 @@ class GeminiReader final : public StreamReader {
     Answer answer;
     answer.aborted = aborted;
     PartialParts partial;
-    if (aborted) leaveOut(partial);
+    if (aborted) dropUnsendable(partial);
     answer.partial = partial.text();
     json::Writer writer;
     writer.beginObject().member("role", "model").key("parts").beginArray();
@@ -79,7 +79,7 @@ class GeminiReader final : public StreamReader {
   }
 
   void takePart(std::string_view raw, const std::function<void(const Delta&)>& onDelta) {
-    StreamedPart part{.members = MemberList(raw)};
+    StreamedPart part{.members = JsonObjectEditor(raw)};
     const std::string* text = part.members.find("text");
     const std::string* thought = part.members.find("thought");
     part.thought = thought != nullptr && *thought == "true";
@@ -108,7 +108,7 @@ class GeminiReader final : public StreamReader {
 
   // Older models write calls without an id. Arguments that are not an object would make the part unreadable.
   void completeCall(StreamedPart& part, std::string_view call) {
-    MemberList members(call);
+    JsonObjectEditor members(call);
     const std::string* response = response_.find("responseId");
     const auto id = ids_.replace(json::findString(call, "id").value_or(""),
                                  response == nullptr ? "" : decoded(stringBody(*response)), parts_.size());
@@ -122,7 +122,7 @@ class GeminiReader final : public StreamReader {
     if (id || isWrong) part.members.set("functionCall", members.text());
   }
 
-  void leaveOut(PartialParts& partial) {
+  void dropUnsendable(PartialParts& partial) {
     std::erase_if(parts_, [&](const StreamedPart& part) {
       if (part.call) {
         const std::string& call = *part.members.find("functionCall");
@@ -138,10 +138,10 @@ class GeminiReader final : public StreamReader {
     parts_.clear();
   }
 
-  MemberList response_;
+  JsonObjectEditor response_;
   PieceDecoder pieces_;
   CallIds ids_;
-  MemberList candidate_;
+  JsonObjectEditor candidate_;
   std::vector<StreamedPart> parts_;
   bool begun_ = false;
   bool finished_ = false;
@@ -168,7 +168,7 @@ std::string withSignature(std::string_view message) {
     const bool call = json::findMember(*part, "functionCall") || json::findMember(*part, "function_call");
     const bool isSigned = json::findMember(*part, "thoughtSignature") || json::findMember(*part, "thought_signature");
     if (call && std::exchange(isFirst, false) && !isSigned) {
-      MemberList members(*part);
+      JsonObjectEditor members(*part);
       members.set("thoughtSignature", R"("skip_thought_signature_validator")");
       writer.raw(members.text());
       changed = true;
@@ -178,13 +178,13 @@ std::string withSignature(std::string_view message) {
   }
   writer.endArray();
   if (!changed) return {};
-  MemberList members(message);
+  JsonObjectEditor members(message);
   members.set("parts", writer.take());
   return members.text();
 }
 
 // Models with thinking levels refuse a turn whose first call has no signature, even when an older model made the call.
-void signCalls(MemberList& body) {
+void signCalls(JsonObjectEditor& body) {
   const std::string* contents = body.find("contents");
   if (contents == nullptr || !contents->starts_with('[')) return;
   json::Writer writer;
@@ -206,11 +206,11 @@ std::unique_ptr<StreamReader> makeGeminiReader() {
 }
 
 PostData geminiRequest(const Endpoint& endpoint, const ModelRequest& request) {
-  MemberList body(request.context);
+  JsonObjectEditor body(request.context);
   const bool thinks =
       endpoint.facts.thinking != ThinkingKind::None && !request.thinkingLevel.empty() && request.thinkingLevel != "off";
   if (endpoint.facts.thinking == ThinkingKind::Level) signCalls(body);
-  MemberList config("{}");
+  JsonObjectEditor config("{}");
   config.set("maxOutputTokens", fmt::format("{}", request.maxOutputTokens));
   if (thinks) config.set("thinkingConfig", thinkingConfig(endpoint.facts.thinking, request.thinkingLevel));
   body.set("generationConfig", config.text());

@@ -19,7 +19,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr int kLookMs = 25;  // the longest delay before a cancellation is noticed
+constexpr int kCancelPollMs = 25;  // the longest delay before a cancellation is noticed
 
 struct Transfer {
   const CurlLibrary& curl;
@@ -220,9 +220,9 @@ Result<HttpResponse> HttpClient::post(const HttpRequest& request, const std::fun
       if (message->msg == CURLMSG_DONE) result = message->data.result;
     }
     if (result) break;
-    curl.multiPoll(state_->multi, nullptr, 0, kLookMs, nullptr);
+    curl.multiPoll(state_->multi, nullptr, 0, kCancelPollMs, nullptr);
     silent = SteadyClock::now() - transfer.lastByte > std::chrono::milliseconds(request.idleTimeoutMs);
-    over = request.isOver && request.isOver();
+    over = request.isAnswerDone && request.isAnswerDone();
   }
   curl.easyGetinfo(easy.handle, CURLINFO_RESPONSE_CODE, &transfer.response.status);
   curl.multiRemoveHandle(state_->multi, easy.handle);

@@ -19,9 +19,9 @@ struct HttpRequest {
   std::vector<std::string> headers;  ///< "Name: value"
   std::string body;
   int connectTimeoutMs = 20'000;
-  int idleTimeoutMs = 300'000;     ///< The longest wait without a single received byte.
-  std::function<bool()> isOver{};  ///< Returns true once the caller needs no more bytes, although the connection is
-                                   ///< still open.
+  int idleTimeoutMs = 300'000;           ///< The longest wait without a single received byte.
+  std::function<bool()> isAnswerDone{};  ///< Returns true once the caller needs no more bytes, although the connection
+                                         ///< is still open.
 };
 
 struct HttpResponse {

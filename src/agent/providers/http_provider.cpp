@@ -30,15 +30,15 @@ Api apiOf(Dialect dialect) {
 
 // Some servers and proxies leave the connection open after the answer. Treats the answer as ended once it is complete
 // and no content has arrived for a while. Pings do not count as content.
-class AnswerEnd {
+class IdleTimer {
  public:
-  void noteNews() { lastNews_ = SteadyClock::now(); }
-  [[nodiscard]] bool isLongAgo() const { return SteadyClock::now() - lastNews_ > kWait; }
+  void noteContent() { lastContent_ = SteadyClock::now(); }
+  [[nodiscard]] bool hasExpired() const { return SteadyClock::now() - lastContent_ > kWait; }
 
  private:
   using SteadyClock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kWait{3'000};  // some servers send token counts after the text
-  SteadyClock::time_point lastNews_ = SteadyClock::now();
+  SteadyClock::time_point lastContent_ = SteadyClock::now();
 };
 
 // The result of one try. Without an error, it holds a complete answer or one that the user stopped. With an error, it
@@ -118,7 +118,7 @@ class HttpProvider final : public Provider {
       Attempt done = tryOnce(api, data, events, cancel);
       const bool isEmpty = !done.answer || done.answer->message.empty();
       if (!done.error) {
-        if (isEmpty) sayLost(done, events);
+        if (isEmpty) reportLostUsage(done, events);
         return std::move(*done.answer);
       }
       Error& error = *done.error;
@@ -129,26 +129,26 @@ class HttpProvider final : public Provider {
         if (error.retryable && waitMs > options_.longestWaitMs) {
           error.hint = fmt::format("the provider asks to wait {} s", waitMs / 1000);
         }
-        if (isEmpty) sayLost(done, events);
-        return givenUp(std::move(done));
+        if (isEmpty) reportLostUsage(done, events);
+        return resultAfterFailure(std::move(done));
       }
       if (events.onRetry) events.onRetry({.attempt = attempt, .waitMs = waitMs, .reason = error.message});
       if (!cancel.sleepFor(std::chrono::milliseconds(waitMs))) {
         done.error.reset();
-        if (isEmpty) sayLost(done, events);
+        if (isEmpty) reportLostUsage(done, events);
         return done.answer ? std::move(*done.answer) : Answer{.aborted = true};
       }
-      sayLost(done, events);
+      reportLostUsage(done, events);
     }
   }
 
  private:
-  static void sayLost(const Attempt& done, const StreamEvents& events) {
+  static void reportLostUsage(const Attempt& done, const StreamEvents& events) {
     if (events.onLost && done.paid) events.onLost(*done.paid);
   }
 
   // Keeps the part of an answer that arrived before the final failure.
-  static Result<Answer> givenUp(Attempt done) {
+  static Result<Answer> resultAfterFailure(Attempt done) {
     if (!done.answer) return std::unexpected(std::move(*done.error));
     done.answer->error = std::move(done.error);
     return std::move(*done.answer);
@@ -157,7 +157,7 @@ class HttpProvider final : public Provider {
   Attempt tryOnce(const Api& api, const PostData& data, const StreamEvents& events, const CancelToken& cancel) {
     const std::unique_ptr<StreamReader> reader = api.makeReader();
     Attempt attempt = tryWith(*reader, data, events, cancel);
-    const auto message = normalize(reader->usageAlone(), endpoint_.dialect);
+    const auto message = normalize(reader->usageOnlyMessage(), endpoint_.dialect);
     if (message) attempt.paid = message->usage;
     return attempt;
   }
@@ -165,13 +165,13 @@ class HttpProvider final : public Provider {
   Attempt tryWith(StreamReader& reader, const PostData& data, const StreamEvents& events, const CancelToken& cancel) {
     SseParser parser;
     std::optional<Error> error;
-    bool said = false;
-    bool any = false;
-    AnswerEnd end;
+    bool hasContent = false;
+    bool hasEvents = false;
+    IdleTimer idle;
     KeylessDeltas shown(secrets_, events);
     const auto onDelta = [&](const Delta& delta) {
-      said = true;
-      end.noteNews();
+      hasContent = true;
+      idle.noteContent();
       shown.add(delta);
     };
     // Remove keys first: errors show only an excerpt, which could otherwise contain part of a key.
@@ -180,10 +180,12 @@ class HttpProvider final : public Provider {
       return reader.take({.name = event.name, .data = keyless}, onDelta);
     };
     const auto onEvent = [&](const SseEvent& event) {
-      if (!reader.isWhole()) end.noteNews();
+      if (!reader.isComplete()) idle.noteContent();
       auto taken = take(event);
-      if (!taken) error = any && taken.error().code == ErrorCode::Damaged ? brokenOff(any) : std::move(taken.error());
-      any = true;
+      if (!taken)
+        error = hasEvents && taken.error().code == ErrorCode::Damaged ? brokenOffError(hasEvents)
+                                                                      : std::move(taken.error());
+      hasEvents = true;
       return taken.has_value() && !cancel.requested();
     };
     // At the end of the stream, the rest is an event without its blank line, or a truncated event.
@@ -191,7 +193,7 @@ class HttpProvider final : public Provider {
       if (auto taken = take(event); !taken && taken.error().code != ErrorCode::Damaged) {
         error = std::move(taken.error());
       }
-      any = true;
+      hasEvents = true;
       return true;
     };
     const auto onBytes = [&](std::string_view bytes) {
@@ -204,22 +206,22 @@ class HttpProvider final : public Provider {
                               .body = data.body,
                               .connectTimeoutMs = options_.connectTimeoutMs,
                               .idleTimeoutMs = options_.idleTimeoutMs,
-                              .isOver = [&] { return reader.isWhole() && end.isLongAgo(); }};
+                              .isAnswerDone = [&] { return reader.isComplete() && idle.hasExpired(); }};
     auto response = client_.post(request, onBytes, cancel);
     if (response && !cancel.requested() && !error) {
       if (auto last = parser.end(onLast); !last) error = std::move(last.error());
     }
     shown.flush();
-    if (cancel.requested() && !reader.isWhole()) return {.answer = finished(reader, true)};
+    if (cancel.requested() && !reader.isComplete()) return {.answer = finished(reader, true)};
     if (!error && !response) error = response.error();
     if (!error && (response->status < 200 || response->status >= 300 || !response->body.empty())) {
-      return refused(*response);
+      return failedAttempt(*response);
     }
-    if (reader.isWhole()) return {.answer = finished(reader, false)};
-    if (!error) error = brokenOff(any);
+    if (reader.isComplete()) return {.answer = finished(reader, false)};
+    if (!error) error = brokenOffError(hasEvents);
     if (error->hint.empty())
       error->hint = fmt::format("check that {} is the base URL of a model API", withoutCredentials(endpoint_.baseUrl));
-    if (!said) return {.error = std::move(error)};
+    if (!hasContent) return {.error = std::move(error)};
     return {.answer = finished(reader, true), .error = std::move(error)};
   }
 
@@ -231,19 +233,19 @@ class HttpProvider final : public Provider {
     return answer;
   }
 
-  [[nodiscard]] Attempt refused(const HttpResponse& response) const {
+  [[nodiscard]] Attempt failedAttempt(const HttpResponse& response) const {
     // Remove keys first: the excerpt of a long answer could otherwise contain part of a key.
     HttpResponse shown = response;
     shown.body = secrets_.redactJson(response.body);
-    Attempt attempt{.answer = {}, .error = refusal(endpoint_, shown), .askedWaitMs = response.retryAfterMs};
+    Attempt attempt{.answer = {}, .error = refusalError(endpoint_, shown), .askedWaitMs = response.retryAfterMs};
     if (!attempt.askedWaitMs) attempt.askedWaitMs = retryDelayMs(response.body);
     return attempt;
   }
 
-  [[nodiscard]] Error brokenOff(bool any) const {
+  [[nodiscard]] Error brokenOffError(bool hasEvents) const {
     Error error = fail(ErrorCode::Io,
-                       any ? fmt::format("the answer of {} broke off", name())
-                           : fmt::format("{} answered without a single event", name()),
+                       hasEvents ? fmt::format("the answer of {} broke off", name())
+                                 : fmt::format("{} answered without a single event", name()),
                        "say it again to go on")
                       .error();
     error.retryable = true;

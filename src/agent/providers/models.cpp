@@ -62,7 +62,7 @@ const std::vector<KnownProvider>& knownProviders() {
 }
 
 // The user's providers come first: they replace built-in ones of the same name.
-std::vector<KnownProvider> withOwn(const std::vector<OwnProvider>& own) {
+std::vector<KnownProvider> allProviders(const std::vector<OwnProvider>& own) {
   std::vector<KnownProvider> all;
   for (const OwnProvider& each : own) {
     KnownProvider provider{.name = each.name,
@@ -79,16 +79,16 @@ std::vector<KnownProvider> withOwn(const std::vector<OwnProvider>& own) {
 }
 
 // Returns how names of a provider's models begin in the model table; empty when they can be anything.
-std::vector<std::string_view> beginningsOf(std::string_view provider) {
+std::vector<std::string_view> modelNamePrefixesOf(std::string_view provider) {
   if (provider == "anthropic") return {"claude-"};
   if (provider == "openai" || provider == "openai-chat") return {"gpt-", "o1", "o3", "o4"};
   if (provider == "gemini") return {"gemini-"};
   return {};
 }
 
-bool isNamedAsOf(std::string_view provider, std::string_view model) {
+bool isModelNameOf(std::string_view provider, std::string_view model) {
   const auto begins = [&](std::string_view text) { return model.starts_with(text); };
-  return !isAnyones(model) && std::ranges::any_of(beginningsOf(provider), begins);
+  return !hasOpenWeights(model) && std::ranges::any_of(modelNamePrefixesOf(provider), begins);
 }
 
 std::string keyOf(const KnownProvider& provider, const Variables& variables, std::string* variable = nullptr) {
@@ -133,7 +133,7 @@ Result<Endpoint> findEndpoint(const std::string& name, const Variables& variable
                               const std::vector<OwnProvider>& own) {
   const std::size_t slash = name.find('/');
   const std::string provider = name.substr(0, slash);
-  const std::vector<KnownProvider> known = withOwn(own);
+  const std::vector<KnownProvider> known = allProviders(own);
   const auto found = std::ranges::find(known, provider, &KnownProvider::name);
   if (slash == std::string::npos || slash + 1 == name.size() || found == known.end() || !isCleanText(name)) {
     std::vector<std::string> names = providerNames();
@@ -166,12 +166,12 @@ std::string_view providerOfModel(std::string_view model, std::optional<Dialect> 
   if (dialect == Dialect::Bough || dialect == Dialect::Plain) dialect.reset();  // these belong to no provider's API
   for (const KnownProvider& provider : knownProviders()) {
     if (dialect && *dialect != provider.dialect) continue;
-    if (isNamedAsOf(provider.name, model)) return provider.name;
+    if (isModelNameOf(provider.name, model)) return provider.name;
   }
   return {};
 }
 
-bool isAnyones(std::string_view model) {
+bool hasOpenWeights(std::string_view model) {
   return model.starts_with("gpt-oss");
 }
 
@@ -187,12 +187,12 @@ std::string_view providerOfDialect(Dialect dialect) {
   return {};
 }
 
-bool isProvider(std::string_view name, std::string_view other) {
+bool isSameProvider(std::string_view name, std::string_view other) {
   const auto house = [](std::string_view each) { return each == "openai-chat" ? "openai" : each; };
   return house(name) == house(other);
 }
 
-bool speaksApiOf(std::string_view name, std::string_view maker) {
+bool mayUseDialectOf(std::string_view name, std::string_view maker) {
   const auto found = std::ranges::find(knownProviders(), name, &KnownProvider::name);
   return found == knownProviders().end() || providerOfDialect(found->dialect) == maker;
 }
@@ -220,11 +220,11 @@ std::string whyDefaultModel(const Variables& variables) {
 std::vector<UsableProvider> usableProviders(const std::vector<OwnProvider>& own, const Variables& variables) {
   const auto table = ModelTable::read(variables("BOUGH_MODELS"));
   std::vector<UsableProvider> out = {{.name = "offline", .models = {"echo"}}};
-  for (const KnownProvider& provider : withOwn(own)) {
+  for (const KnownProvider& provider : allProviders(own)) {
     UsableProvider usable{.name = std::string(provider.name)};
     if (!provider.suggestedModel.empty()) usable.models.emplace_back(provider.suggestedModel);
     for (const ModelFacts& row : table ? table->rows() : ModelTable::builtIn().rows()) {
-      if (isNamedAsOf(provider.name, row.name)) usable.models.push_back(row.name);
+      if (isModelNameOf(provider.name, row.name)) usable.models.push_back(row.name);
     }
     if (!provider.keyVariables.empty() && keyOf(provider, variables).empty()) {
       usable.needs = fmt::format("{}", fmt::join(provider.keyVariables, " or "));

@@ -24,17 +24,17 @@ std::string whyDefaultModel(const Variables& variables = environmentVariable);
 
 /// Returns true for models with open weights, which anyone may run, although their names look like those of one
 /// provider.
-bool isAnyones(std::string_view model);
+bool hasOpenWeights(std::string_view model);
 
 /// Returns the provider that designed the API of a dialect: anthropic, openai or gemini. Empty for a dialect that
 /// belongs to no API.
 std::string_view providerOfDialect(Dialect dialect);
 
 /// Returns true when both names mean the same provider: openai has two names.
-bool isProvider(std::string_view name, std::string_view other);
+bool isSameProvider(std::string_view name, std::string_view other);
 
 /// Returns true when answers of provider `name` may be stored in the dialect of `maker` (see providerOfDialect). Also
 /// true for a provider that is not built in, because its dialect is unknown.
-bool speaksApiOf(std::string_view name, std::string_view maker);
+bool mayUseDialectOf(std::string_view name, std::string_view maker);
 
 }  // namespace bough::agent

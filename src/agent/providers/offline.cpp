@@ -145,7 +145,7 @@ Plan planOf(std::string_view prompt, std::size_t step) {
   return plan;
 }
 
-std::string reportOf(const Situation& situation) {
+std::string resultsText(const Situation& situation) {
   std::string out = fmt::format("Done: {}.\n", counted(situation.results.size(), "result"));
   for (const std::string& call : situation.calls) {
     if (const auto result = situation.results.find(call); result != situation.results.end()) {
@@ -155,7 +155,7 @@ std::string reportOf(const Situation& situation) {
   return out;
 }
 
-std::string sayOf(const Situation& situation, const Plan& plan) {
+std::string answerText(const Situation& situation, const Plan& plan) {
   if (situation.prompt.starts_with(kSummaryPrompt)) {
     const std::string_view rest = std::string_view(situation.prompt).substr(kSummaryPrompt.size());
     return fmt::format("The offline model cannot summarize; the conversation begins: {}", cut(text::trimmed(rest)));
@@ -167,7 +167,7 @@ std::string sayOf(const Situation& situation, const Plan& plan) {
   if (!plan.calls.empty()) {
     return fmt::format("I use {}.", counted(plan.calls.size(), "tool"));
   }
-  if (!situation.results.empty()) return reportOf(situation);
+  if (!situation.results.empty()) return resultsText(situation);
   return fmt::format(
       "I am bough's offline model: no key, no network, no thoughts of my own. You said: {}\n\n"
       "Ask me to use a tool, one a line: `read FILE`, `write FILE: TEXT`, `edit FILE: OLD => NEW`, `ls`, "
@@ -198,7 +198,7 @@ class OfflineProvider final : public Provider {
     if (plan.countTo > 0) {
       cancelled = !count(plan.countTo, text, events, cancel);
     } else {
-      text = sayOf(situation, plan);
+      text = answerText(situation, plan);
       for (std::string_view rest = text; !rest.empty() && !cancelled; cancelled = cancel.requested()) {
         const std::size_t end = std::min(rest.find(' '), rest.size() - 1) + 1;
         emit(events, DeltaKind::Text, rest.substr(0, end));

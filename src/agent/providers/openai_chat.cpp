@@ -15,8 +15,8 @@ constexpr std::size_t kMaxCalls = 1'000;
 
 struct StreamedCall {
   std::optional<std::uint64_t> index{};
-  MemberList members{};   // id, type and vendor extensions
-  MemberList function{};  // name, arguments
+  JsonObjectEditor members{};   // id, type and vendor extensions
+  JsonObjectEditor function{};  // name, arguments
   bool begun = false;
 };
 
@@ -45,8 +45,8 @@ class OpenaiChatReader final : public StreamReader {
   }
 
   // Some servers end without [DONE]; a finish reason is enough.
-  [[nodiscard]] bool isWhole() const override { return complete_ || !finishReason_.empty(); }
-  [[nodiscard]] std::string usageAlone() const override {
+  [[nodiscard]] bool isComplete() const override { return complete_ || !finishReason_.empty(); }
+  [[nodiscard]] std::string usageOnlyMessage() const override {
     const std::string* usage = response_.find("usage");
     return fmt::format(R"({{"choices":[{{"index":0,"message":{{"role":"assistant","content":""}}}}],"usage":{}}})",
                        usage == nullptr ? "null" : *usage);
@@ -56,17 +56,17 @@ class OpenaiChatReader final : public StreamReader {
     Answer answer;
     answer.aborted = aborted;
     PartialParts partial;
-    if (aborted) leaveOut(partial);
+    if (aborted) dropUnsendable(partial);
     answer.partial = partial.text();
     const std::string* content = message_.find("content");
-    const bool said = content != nullptr && !stringBody(*content).empty();
-    if (!begun_ || (aborted && !said)) return answer;
+    const bool hasContent = content != nullptr && !stringBody(*content).empty();
+    if (!begun_ || (aborted && !hasContent)) return answer;
     if (message_.find("role") == nullptr) message_.set("role", "\"assistant\"");
-    if (!said && !calls_.empty()) message_.set("content", "null");
-    if (!said && calls_.empty() && message_.find("refusal") == nullptr) message_.set("content", "\"\"");
+    if (!hasContent && !calls_.empty()) message_.set("content", "null");
+    if (!hasContent && calls_.empty() && message_.find("refusal") == nullptr) message_.set("content", "\"\"");
     if (!details_.empty()) message_.set("reasoning_details", detailList());
     if (!calls_.empty()) message_.set("tool_calls", callList());
-    MemberList choice("{}");
+    JsonObjectEditor choice("{}");
     choice.set("index", "0");
     choice.set("message", message_.text());
     choice.set("finish_reason", finishReason_.empty() ? "null" : json::quoted(finishReason_));
@@ -202,7 +202,7 @@ class OpenaiChatReader final : public StreamReader {
 
   [[nodiscard]] std::string detailList() const {
     std::string list = "[";
-    for (const MemberList& detail : details_) list.append(list.size() > 1 ? "," : "").append(detail.text());
+    for (const JsonObjectEditor& detail : details_) list.append(list.size() > 1 ? "," : "").append(detail.text());
     return list + "]";
   }
 
@@ -211,8 +211,8 @@ class OpenaiChatReader final : public StreamReader {
     CallIds ids;
     for (const StreamedCall& call : calls_) {
       if (!call.begun) continue;
-      MemberList members = call.members;
-      MemberList function = call.function;
+      JsonObjectEditor members = call.members;
+      JsonObjectEditor function = call.function;
       if (members.find("type") == nullptr) members.set("type", "\"function\"");
       const std::string* id = members.find("id");
       const std::string* response = response_.find("id");
@@ -227,7 +227,7 @@ class OpenaiChatReader final : public StreamReader {
     return list + "]";
   }
 
-  void leaveOut(PartialParts& partial) {
+  void dropUnsendable(PartialParts& partial) {
     for (const StreamedCall& call : calls_) {
       const std::string* name = call.function.find("name");
       const std::string* arguments = call.function.find("arguments");
@@ -241,11 +241,11 @@ class OpenaiChatReader final : public StreamReader {
     }
   }
 
-  MemberList response_;
+  JsonObjectEditor response_;
   PieceDecoder pieces_;
-  MemberList message_;
+  JsonObjectEditor message_;
   std::vector<StreamedCall> calls_;
-  std::vector<MemberList> details_;
+  std::vector<JsonObjectEditor> details_;
   std::string finishReason_;
   bool begun_ = false;
   bool complete_ = false;
@@ -267,7 +267,7 @@ std::unique_ptr<StreamReader> makeOpenaiChatReader() {
 }
 
 PostData openaiChatRequest(const Endpoint& endpoint, const ModelRequest& request) {
-  MemberList body("{}");
+  JsonObjectEditor body("{}");
   body.set("model", "null");
   body.merge(request.context);
   body.set("model", json::quoted(endpoint.model));  // the context may name the model of an earlier turn
@@ -278,7 +278,7 @@ PostData openaiChatRequest(const Endpoint& endpoint, const ModelRequest& request
   if (thinks && !request.thinkingLevel.empty() && request.thinkingLevel != "off") {
     body.set("reasoning_effort", json::quoted(request.thinkingLevel));
   }
-  leaveOutSampling(body, endpoint.facts);
+  removeSamplingSettings(body, endpoint.facts);
   PostData data{.url = joinUrl(endpoint.baseUrl, "/chat/completions"),
                 .headers = {"Content-Type: application/json"},
                 .body = body.text()};

@@ -35,7 +35,7 @@ class OpenaiResponsesReader final : public StreamReader {
     } else if (type == "response.completed" || type == "response.incomplete") {
       response_ = memberOr(event.data, "response", "{}");
       complete_ = true;
-      showUnseen(onDelta);
+      showTextsNotStreamed(onDelta);
     } else if (type == "response.output_item.added" || type == "response.output_item.done") {
       return takeItem(event.data, type.ends_with("done"), onDelta);
     } else if (type.ends_with(".delta")) {
@@ -46,8 +46,8 @@ class OpenaiResponsesReader final : public StreamReader {
     return {};
   }
 
-  [[nodiscard]] bool isWhole() const override { return complete_; }
-  [[nodiscard]] std::string usageAlone() const override {
+  [[nodiscard]] bool isComplete() const override { return complete_; }
+  [[nodiscard]] std::string usageOnlyMessage() const override {
     return fmt::format(R"({{"object":"response","output":[],"usage":{}}})", usage_);
   }
 
@@ -55,12 +55,12 @@ class OpenaiResponsesReader final : public StreamReader {
     Answer answer;
     answer.aborted = aborted;
     PartialParts partial;
-    const std::string output = aborted ? keptItems(partial) : wholeItems();
+    const std::string output = aborted ? keptItems(partial) : completeItems();
     answer.partial = partial.text();
     if (!begun_ && !complete_) return answer;
     if (aborted && output == "[]") return answer;
     // The response repeats instructions, tools and settings of the request; leave them out of the answer.
-    MemberList message("{}");
+    JsonObjectEditor message("{}");
     for (const char* name : {"id", "object", "created_at", "status", "incomplete_details", "model", "service_tier"}) {
       if (const auto value = json::findMember(response_, name); value && *value != "null") {
         message.set(name, std::string(*value));
@@ -141,7 +141,7 @@ class OpenaiResponsesReader final : public StreamReader {
   }
 
   // Shows texts of the last event that did not arrive in pieces before.
-  void showUnseen(const std::function<void(const Delta&)>& onDelta) const {
+  void showTextsNotStreamed(const std::function<void(const Delta&)>& onDelta) const {
     json::ArrayReader output(memberOr(response_, "output", "[]"));
     for (std::size_t i = 0; const auto item = output.next(); ++i) {
       if (i < items_.size() && !items_[i].text.empty()) continue;
@@ -156,13 +156,13 @@ class OpenaiResponsesReader final : public StreamReader {
   }
 
   // The last event holds all items. A server that omits them there has sent them one by one, or only in pieces.
-  [[nodiscard]] std::string wholeItems() const {
+  [[nodiscard]] std::string completeItems() const {
     const std::string_view output = memberOr(response_, "output", "[]");
     json::ArrayReader reader(output);
     if (reader.next()) return std::string(output);
     std::string list = "[";
     for (const StreamedItem& item : items_) {
-      const std::string whole = item.done ? item.raw : fromPieces(item);
+      const std::string whole = item.done ? item.raw : itemFromPieces(item);
       if (!whole.empty()) list.append(list.size() > 1 ? "," : "").append(whole);
     }
     return list + "]";
@@ -192,17 +192,17 @@ class OpenaiResponsesReader final : public StreamReader {
     return list + "]";
   }
 
-  static std::string fromPieces(const StreamedItem& item) {
+  static std::string itemFromPieces(const StreamedItem& item) {
     if (item.type == "message") return item.text.empty() ? "" : messageOf(item, "completed");
     if (item.type != "function_call" && item.type != "custom_tool_call") return "";
-    MemberList call(item.raw);
+    JsonObjectEditor call(item.raw);
     call.set("status", R"("completed")");
     call.set(item.type == "function_call" ? "arguments" : "input", fmt::format("\"{}\"", item.arguments));
     return call.text();
   }
 
   static std::string messageOf(const StreamedItem& item, std::string_view status) {
-    MemberList message(item.raw);
+    JsonObjectEditor message(item.raw);
     message.set("status", json::quoted(status));
     message.set("content", fmt::format(R"([{{"type":"output_text","text":"{}","annotations":[]}}])", item.text));
     return message.text();
@@ -222,7 +222,7 @@ class OpenaiResponsesReader final : public StreamReader {
                                             json::findString(response_, "id").value_or(""), number)
                               : std::nullopt;
       if (other) {
-        MemberList members(*item);
+        JsonObjectEditor members(*item);
         members.set("call_id", json::quoted(*other));
         text = members.text();
         changed = true;
@@ -242,23 +242,23 @@ class OpenaiResponsesReader final : public StreamReader {
 };
 
 // Returns true when a reasoning item carries its content: encrypted, or as the plain text that open models give.
-bool bringsReasoning(std::string_view item) {
+bool carriesReasoning(std::string_view item) {
   if (!json::findString(item, "encrypted_content").value_or("").empty()) return true;
-  const MemberList members(item);
+  const JsonObjectEditor members(item);
   const std::string* const content = members.find("content");
   return content != nullptr && json::kindOf(*content) == json::Kind::Array && json::ArrayReader(*content).next();
 }
 
 // The server stores nothing, so each item must carry its content instead of a reference. OpenAI refuses a call whose id
 // points to missing reasoning, so such calls lose their ids.
-std::string selfContained(std::string_view input, bool reasons) {
+std::string selfContainedInput(std::string_view input, bool reasons) {
   if (json::kindOf(input) != json::Kind::Array) return std::string(input);
   bool reasoningLeft = true;
   std::vector<std::string_view> kept;
   json::ArrayReader items(input);
   while (const auto item = items.next()) {
     const std::string type = json::findString(*item, "type").value_or("");
-    const bool unreadable = type == "reasoning" && !(reasons && bringsReasoning(*item));
+    const bool unreadable = type == "reasoning" && !(reasons && carriesReasoning(*item));
     const bool reference = type == "item_reference" || (type.empty() && !json::findString(*item, "role"));
     if (unreadable) reasoningLeft = false;
     if (!unreadable && !reference) kept.push_back(*item);
@@ -272,7 +272,7 @@ std::string selfContained(std::string_view input, bool reasons) {
       list.append(item);
       continue;
     }
-    MemberList members(item);
+    JsonObjectEditor members(item);
     members.remove("id");
     list.append(members.text());
   }
@@ -286,7 +286,7 @@ std::unique_ptr<StreamReader> makeOpenaiResponsesReader() {
 }
 
 PostData openaiResponsesRequest(const Endpoint& endpoint, const ModelRequest& request) {
-  MemberList body("{}");
+  JsonObjectEditor body("{}");
   body.set("model", "null");
   body.merge(request.context);
   body.set("model", json::quoted(endpoint.model));  // the context may name the model of an earlier turn
@@ -295,8 +295,8 @@ PostData openaiResponsesRequest(const Endpoint& endpoint, const ModelRequest& re
   // Models that do not reason refuse this setting, and the reasoning of other models.
   const bool reasons = endpoint.facts.thinking != ThinkingKind::None;
   if (reasons) body.set("include", R"(["reasoning.encrypted_content"])");
-  if (const std::string* input = body.find("input")) body.set("input", selfContained(*input, reasons));
-  leaveOutSampling(body, endpoint.facts);
+  if (const std::string* input = body.find("input")) body.set("input", selfContainedInput(*input, reasons));
+  removeSamplingSettings(body, endpoint.facts);
   body.set("max_output_tokens", fmt::format("{}", request.maxOutputTokens));
   if (reasons && !request.thinkingLevel.empty() && request.thinkingLevel != "off") {
     body.set("reasoning", fmt::format(R"({{"effort":{},"summary":"auto"}})", json::quoted(request.thinkingLevel)));

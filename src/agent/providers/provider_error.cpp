@@ -109,7 +109,7 @@ std::string joinUrl(std::string_view base, std::string_view path) {
   return fmt::format("{}{}", base, path);
 }
 
-void leaveOutSampling(MemberList& body, const ModelFacts& facts) {
+void removeSamplingSettings(JsonObjectEditor& body, const ModelFacts& facts) {
   if (facts.sampling) return;
   for (const char* name : {"temperature", "top_p", "top_k"}) body.remove(name);
 }
@@ -135,7 +135,7 @@ bool isWorthRetrying(const HttpResponse& response) {
   return response.status >= 0 && isTransient(static_cast<std::uint64_t>(response.status));
 }
 
-Error refusal(const Endpoint& endpoint, const HttpResponse& response) {
+Error refusalError(const Endpoint& endpoint, const HttpResponse& response) {
   const std::string who = fmt::format("{}/{}", endpoint.provider, endpoint.model);
   Error error;
   error.retryable = isWorthRetrying(response);

@@ -13,7 +13,7 @@ namespace bough::agent {
 bool isWorthRetrying(const HttpResponse& response);
 
 /// Builds the error for an answer that is not a stream: `{"error":…}`, HTML, or truncated JSON.
-Error refusal(const Endpoint& endpoint, const HttpResponse& response);
+Error refusalError(const Endpoint& endpoint, const HttpResponse& response);
 
 /// Returns true when a refusal says that the prompt exceeds the model's context window.
 bool isTooLong(std::string_view message);

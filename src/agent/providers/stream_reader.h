@@ -23,9 +23,9 @@ class StreamReader {
   /// event cannot be read.
   virtual Result<void> take(const SseEvent& event, const std::function<void(const Delta&)>& onDelta) = 0;
   /// Returns true once the provider has said that the answer is complete.
-  [[nodiscard]] virtual bool isWhole() const = 0;
+  [[nodiscard]] virtual bool isComplete() const = 0;
   /// Returns a message without content that holds only the token usage reported so far.
-  [[nodiscard]] virtual std::string usageAlone() const = 0;
+  [[nodiscard]] virtual std::string usageOnlyMessage() const = 0;
   /// Returns the message. If `aborted`, leaves out the parts that could not be sent back to the provider.
   virtual Answer answer(bool aborted) = 0;
 };
@@ -65,7 +65,7 @@ struct PostData {
   std::string body;
 };
 /// Removes settings that the newest models refuse: temperature, top_p, top_k.
-void leaveOutSampling(MemberList& body, const ModelFacts& facts);
+void removeSamplingSettings(JsonObjectEditor& body, const ModelFacts& facts);
 PostData anthropicRequest(const Endpoint& endpoint, const ModelRequest& request);
 PostData openaiChatRequest(const Endpoint& endpoint, const ModelRequest& request);
 PostData openaiResponsesRequest(const Endpoint& endpoint, const ModelRequest& request);

@@ -56,7 +56,7 @@ class AddressSearch {
  public:
   explicit AddressSearch(const AddressedCommand& rule) : rule_(rule), isInGroup_(rule.group.empty()) {}
 
-  [[nodiscard]] bool isOver() const { return isOver_; }
+  [[nodiscard]] bool isDone() const { return isDone_; }
 
   bool mayBeAddress(std::string_view word) {
     if (isOptionWord(word)) {
@@ -66,12 +66,12 @@ class AddressSearch {
     const bool isCertain = !mayBeValue_;
     mayBeValue_ = false;
     if (isAfterCommand_) {
-      isOver_ = isCertain && rule_.group.empty();
+      isDone_ = isCertain && rule_.group.empty();
       return true;
     }
     const bool isNext = holdsWord(isInGroup_ ? rule_.commands : rule_.group, word);
     if (isNext) (isInGroup_ ? isAfterCommand_ : isInGroup_) = true;
-    isOver_ = !isNext && isCertain;
+    isDone_ = !isNext && isCertain;
     return false;
   }
 
@@ -80,7 +80,7 @@ class AddressSearch {
   bool isInGroup_ = false;
   bool isAfterCommand_ = false;
   bool mayBeValue_ = false;
-  bool isOver_ = false;
+  bool isDone_ = false;
 };
 
 }  // namespace
@@ -99,10 +99,10 @@ std::string reasonToAskAboutAddress(std::string_view program, Words allowed, Wor
     if (!holdsWord(rule.names, program)) continue;
     AddressSearch search(rule);
     for (const std::string& word : allowed) {
-      if (!search.isOver()) (void)search.mayBeAddress(word);
+      if (!search.isDone()) (void)search.mayBeAddress(word);
     }
     for (const std::string& word : added) {
-      if (search.isOver()) break;
+      if (search.isDone()) break;
       if (search.mayBeAddress(word) && isOnThisMachine(word, folders, folder)) {
         return fmt::format("{} is on this machine, and {} runs what hooks and settings there say", word, program);
       }

@@ -23,9 +23,9 @@ namespace bough::agent {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-constexpr int kLookAtChildMs = 20;
-constexpr std::chrono::milliseconds kGrace{1'000};
-constexpr std::chrono::milliseconds kGiveUp{30'000};
+constexpr int kPollMs = 20;
+constexpr std::chrono::milliseconds kKillAfter{1'000};
+constexpr std::chrono::milliseconds kAbandonAfter{30'000};
 
 // Keeps the beginning and the end of the bytes that pass through.
 class Excerpt {
@@ -116,16 +116,16 @@ class KeptProcess {
   ~KeptProcess() {
     if (keeper_.get() < 0) return;
     commands_.close();  // ends everything that still runs
-    while (!keeperEnded_) lookAtKeeper(0);
+    while (!keeperEnded_) checkKeeper(0);
   }
 
-  void tell(char command) { (void)!::write(commands_.get(), &command, 1); }
+  void sendCommand(char command) { (void)!::write(commands_.get(), &command, 1); }
   [[nodiscard]] int reports() const { return reports_.get(); }
-  [[nodiscard]] bool isOver() const { return over_; }
+  [[nodiscard]] bool hasEnded() const { return hasEnded_; }
   [[nodiscard]] bool hasLeftOthers() const { return leftOthers_; }
 
   // Wakes the keeper when the program has stopped it; no other process can.
-  void lookAtKeeper(int options) {
+  void checkKeeper(int options) {
     if (keeperEnded_) return;
     int status = 0;
     const pid_t changed = ::waitpid(keeper_.get(), &status, options | WUNTRACED);
@@ -134,9 +134,9 @@ class KeptProcess {
     if (!keeperEnded_) (void)::kill(keeper_.get(), SIGCONT);
   }
   // The last resort against a program that keeps its keepers from working.
-  void giveUp() {
-    gaveUp_ = true;
-    over_ = true;
+  void abandon() {
+    isAbandoned_ = true;
+    hasEnded_ = true;
     if (!keeperEnded_) (void)::kill(keeper_.get(), SIGKILL);
   }
 
@@ -149,12 +149,12 @@ class KeptProcess {
       leftOthers_ = leftOthers_ || report.kind == KeeperReport::LeftOthers;
       stopped_ = stopped_ || report.kind == KeeperReport::KeeperStopped;
     }
-    over_ = over_ || got == 0;  // the keeper is gone, and with it every process it kept
+    hasEnded_ = hasEnded_ || got == 0;  // the keeper is gone, and with it every process it kept
   }
 
   [[nodiscard]] Result<int> exitCode() const {
     if (notStarted_) return std::unexpected(systemError(*notStarted_, "start", path_));
-    if (gaveUp_) {
+    if (isAbandoned_) {
       return fail(ErrorCode::Io,
                   "the command cannot be ended and may still run: it stops the processes that watch over it");
     }
@@ -189,9 +189,9 @@ class KeptProcess {
   std::optional<int> status_;
   bool leftOthers_ = false;
   bool stopped_ = false;
-  bool gaveUp_ = false;
+  bool isAbandoned_ = false;
   bool keeperEnded_ = false;
-  bool over_ = false;
+  bool hasEnded_ = false;
 };
 
 // Reads the available output. Returns false when all writers have closed the pipe.
@@ -221,26 +221,26 @@ Result<ProcessOutcome> runProcess(const ProcessRequest& request, const CancelTok
   ProcessOutcome outcome;
   const auto end = SteadyClock::now() + request.time;
   std::optional<SteadyClock::time_point> killAt;
-  std::optional<SteadyClock::time_point> giveUpAt;
+  std::optional<SteadyClock::time_point> abandonAt;
   bool open = true;
-  while (!process.isOver()) {
-    process.lookAtKeeper(WNOHANG);
-    if (giveUpAt) {
-      if (SteadyClock::now() >= *giveUpAt) process.giveUp();
+  while (!process.hasEnded()) {
+    process.checkKeeper(WNOHANG);
+    if (abandonAt) {
+      if (SteadyClock::now() >= *abandonAt) process.abandon();
     } else if (!killAt) {
       outcome.cancelled = cancel.requested();
       outcome.timedOut = !outcome.cancelled && SteadyClock::now() >= end;
       if (outcome.cancelled || outcome.timedOut) {
-        process.tell(kKeeperTerminate);
-        killAt = SteadyClock::now() + kGrace;
+        process.sendCommand(kKeeperTerminate);
+        killAt = SteadyClock::now() + kKillAfter;
       }
     } else if (SteadyClock::now() >= *killAt) {
-      process.tell(kKeeperKill);
-      giveUpAt = SteadyClock::now() + kGiveUp;
+      process.sendCommand(kKeeperKill);
+      abandonAt = SteadyClock::now() + kAbandonAfter;
     }
     pollfd ready[] = {{.fd = open ? reading : -1, .events = POLLIN, .revents = 0},
                       {.fd = process.reports(), .events = POLLIN, .revents = 0}};
-    (void)::poll(ready, 2, kLookAtChildMs);
+    (void)::poll(ready, 2, kPollMs);
     if (open && ready[0].revents != 0) open = drain(reading, output, request);
     if (ready[1].revents != 0) process.readReports();
   }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kCommands = 3;  // where the keeper has its ends of the pipes
 constexpr int kReports = 4;
-constexpr int kKeeperLookMs = 10;
+constexpr int kKeeperPollMs = 10;
 constexpr int kKillRounds = 2'000;  // of a few milliseconds each; a process that survives them cannot be killed
 constexpr int kLeaveRounds = 100;   // of as many milliseconds
 
@@ -91,10 +91,10 @@ class Keeper {
 
   [[noreturn]] void run() {
     while (!programEnded_) {
-      obey();
+      obeyCommand();
       reap();
     }
-    tellOfOthers();
+    reportOthers();
     endAll();
     ::_exit(0);
   }
@@ -114,9 +114,9 @@ class Keeper {
   }
 
  private:
-  void obey() {
+  void obeyCommand() {
     pollfd ready{.fd = kCommands, .events = POLLIN, .revents = 0};
-    if (::poll(&ready, 1, kKeeperLookMs) <= 0) return;
+    if (::poll(&ready, 1, kKeeperPollMs) <= 0) return;
     char command = kKeeperKill;
     const ssize_t got = ::read(kCommands, &command, 1);
     if (got == 1 && command == kKeeperTerminate) {
@@ -141,7 +141,7 @@ class Keeper {
 
   // Reports processes that the program left running and that will be killed. First gives them a moment to end by
   // themselves.
-  void tellOfOthers() {
+  void reportOthers() {
     for (int round = 0; round < kLeaveRounds; ++round) {
       if (!reap()) return;
       (void)::poll(nullptr, 0, 2);

@@ -106,12 +106,12 @@ class OutputLines {
     waiting_ += bytes;
     const std::size_t end = waiting_.rfind('\n');
     const bool isLong = end == std::string::npos && waiting_.size() > kLongestLine;
-    pass(isLong ? waiting_.size() - environment_.secrets.openBytes(waiting_) : end + 1);
+    forward(isLong ? waiting_.size() - environment_.secrets.openBytes(waiting_) : end + 1);
   }
-  void passAll() { pass(waiting_.size()); }
+  void forwardAll() { forward(waiting_.size()); }
 
  private:
-  void pass(std::size_t bytes) {
+  void forward(std::size_t bytes) {
     if (bytes == 0) return;
     environment_.output(environment_.secrets.redact(asText(std::string_view(waiting_).substr(0, bytes), bytes)));
     waiting_.erase(0, bytes);
@@ -130,7 +130,7 @@ ToolOutcome runBash(const std::string& command, std::uint64_t timeMs, const Tool
   OutputLines lines(environment);
   if (environment.output) request.output = [&](std::string_view bytes) { lines.add(bytes); };
   auto outcome = runProcess(request, cancel);
-  lines.passAll();
+  lines.forwardAll();
   if (!outcome) return failed(outcome.error().message);
   std::string text = asText(outcome->output, environment.limits.outputBytes * 2, outcome->outputBytes);
   if (outcome->cancelled) return failed(text + "\n[stopped by the user]");
