@@ -69,30 +69,40 @@ bool isTransient(std::uint64_t status) {
   return status == 408 || status == 409 || status == 429 || (status >= 500 && status < 600);
 }
 
-}  // namespace
+// An error as a provider reports it: {"error":{"message":…,"type" or "code" or "status":…}}.
+struct ReportedError {
+  std::string message;
+  std::string kind;
+  std::uint64_t status = 0;  // 0: the error names no status
+};
 
-std::optional<Error> providerError(std::string_view text) {
+std::optional<ReportedError> reportedErrorIn(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return std::nullopt;
   if (text[begin] == '[') {  // Gemini wraps errors of streams in a list
     json::ArrayReader list(text);
     const auto first = list.next();
-    return first ? providerError(*first) : std::nullopt;
+    return first ? reportedErrorIn(*first) : std::nullopt;
   }
   const auto error = json::findMember(text, "error");
   if (!error || *error == "null") return std::nullopt;
-  std::string kind;
+  ReportedError reported;
   for (const char* name : {"type", "status", "code"}) {
-    if (kind.empty() || kind == "error") kind = json::findString(*error, name).value_or("");
+    if (reported.kind.empty() || reported.kind == "error") reported.kind = json::findString(*error, name).value_or("");
   }
   // A prompt that is too long has the type of every bad request; only the code identifies it.
-  if (const auto code = json::findString(*error, "code"); code && isAboutPrompt(*code)) kind = *code;
-  std::string message = json::findString(*error, "message").value_or(std::string(stringBody(*error)));
-  if (message.empty()) message = excerpt(*error);
+  if (const auto code = json::findString(*error, "code"); code && isAboutPrompt(*code)) reported.kind = *code;
+  reported.message = json::findString(*error, "message").value_or(std::string(stringBody(*error)));
+  if (reported.message.empty()) reported.message = excerpt(*error);
+  reported.status = statusIn(*error, reported.kind);
+  return reported;
+}
+
+Error errorFrom(const ReportedError& reported, std::string_view text) {
+  const auto& [message, kind, status] = reported;
   Error out = fail(ErrorCode::Io, kind.empty() ? message : fmt::format("{} ({})", message, kind),
                    "say it again, or /model takes another one")
                   .error();
-  const std::uint64_t status = statusIn(*error, kind);
   if (isAboutPrompt(kind) || status == 400 || status == 413 || status == 422 || kind == "invalid_request_error" ||
       kind == "INVALID_ARGUMENT")
     out.code = ErrorCode::InvalidArgument;
@@ -102,6 +112,46 @@ std::optional<Error> providerError(std::string_view text) {
                   kind == "DEADLINE_EXCEEDED" || kind == "RESOURCE_EXHAUSTED" || isTransient(status);
   if (isSpendLimit(text)) out.retryable = false;
   return out;
+}
+
+// Returns the status that refusals of this kind usually have; 0 when the kind is unknown.
+std::uint64_t usualStatusOf(std::string_view kind) {
+  struct KnownKind {
+    std::string_view kind;
+    std::uint64_t status;
+  };
+  constexpr KnownKind kUsualStatuses[] = {
+      {"invalid_request_error", 400}, {"invalid_prompt", 400},   {"INVALID_ARGUMENT", 400},
+      {"authentication_error", 401},  {"invalid_api_key", 401},  {"UNAUTHENTICATED", 401},
+      {"billing_error", 402},         {"permission_error", 403}, {"PERMISSION_DENIED", 403},
+      {"not_found_error", 404},       {"model_not_found", 404},  {"NOT_FOUND", 404},
+      {"request_too_large", 413},     {"rate_limit_error", 429}, {"rate_limit_exceeded", 429},
+      {"RESOURCE_EXHAUSTED", 429},
+  };
+  const auto* const found = std::ranges::find(kUsualStatuses, kind, &KnownKind::kind);
+  return found == std::end(kUsualStatuses) ? 0 : found->status;
+}
+
+// Returns the hint for an error that a server reports with the status of a success. `error` was made from `reported`.
+std::string hintForReported(const Endpoint& endpoint, const HttpResponse& response, const ReportedError& reported,
+                            const Error& error) {
+  // Some servers report numbers of their own.
+  const bool isStatus = reported.status >= 400 && reported.status < 600;
+  std::uint64_t status = isStatus ? reported.status : usualStatusOf(reported.kind);
+  if (!error.retryable && isTooLong(error.message)) status = 413;
+  if (status == 0 && error.retryable) status = 503;
+  if (status == 0 && !isSpendLimit(response.body)) return error.hint;
+  HttpResponse usual;
+  usual.status = static_cast<long>(status);
+  usual.body = response.body;
+  return hintFor(endpoint, usual);
+}
+
+}  // namespace
+
+std::optional<Error> providerError(std::string_view text) {
+  const auto reported = reportedErrorIn(text);
+  return reported ? std::optional(errorFrom(*reported, text)) : std::nullopt;
 }
 
 std::string joinUrl(std::string_view base, std::string_view path) {
@@ -137,22 +187,25 @@ bool isWorthRetrying(const HttpResponse& response) {
 
 Error refusalError(const Endpoint& endpoint, const HttpResponse& response) {
   const std::string who = fmt::format("{}/{}", endpoint.provider, endpoint.model);
-  Error error;
-  error.retryable = isWorthRetrying(response);
-  if (response.status >= 200 && response.status < 300) {
-    const auto reported = providerError(response.body);
-    error.message = reported ? fmt::format("{}: {}", who, reported->message)
-                             : fmt::format("{} answered with {} instead of a stream of events: {}", who,
-                                           response.contentType.empty() ? "nothing known" : response.contentType,
-                                           excerpt(response.body));
-    error.hint = checkBaseUrl(endpoint);
-    // Servers that route to other providers' models report their errors with status 200.
-    error.retryable = reported && reported->retryable;
-    if (reported) error.code = reported->code;
+  const auto reported = reportedErrorIn(response.body);
+  // Servers that route to other providers' models report their errors with status 200.
+  const bool isSuccess = response.status >= 200 && response.status < 300;
+  if (isSuccess && reported) {
+    Error error = errorFrom(*reported, response.body);
+    error.hint = hintForReported(endpoint, response, *reported, error);
+    error.message = fmt::format("{}: {}", who, error.message);
     return error;
   }
-  const auto reported = providerError(response.body);
-  const std::string why = reported ? reported->message : excerpt(response.body);
+  Error error;
+  if (isSuccess) {
+    error.message =
+        fmt::format("{} answered with {} instead of a stream of events: {}", who,
+                    response.contentType.empty() ? "nothing known" : response.contentType, excerpt(response.body));
+    error.hint = checkBaseUrl(endpoint);
+    return error;
+  }
+  error.retryable = isWorthRetrying(response);
+  const std::string why = reported ? errorFrom(*reported, response.body).message : excerpt(response.body);
   error.message = fmt::format("{} refused with status {}{}{}", who, response.status, why.empty() ? "" : ": ", why);
   error.hint = hintFor(endpoint, response);
   const bool aboutPrompt = response.status == 400 || response.status == 413 || response.status == 422;
