@@ -36,8 +36,8 @@ std::optional<Dialect> dialectOf(const Entry& entry) {
 void applySystem(const Entry& entry, Branch& branch) {
   const auto prompt = firstMember(entry.payload, {"systemPrompt", "system", "prompt", "text"});
   if (!prompt) return;
-  branch.system =
-      Recorded{.entryId = entry.id, .json = std::string(*prompt), .dialect = dialectOf(entry).value_or(Dialect::Bough)};
+  branch.system = RecordedSetting{
+      .entryId = entry.id, .json = std::string(*prompt), .dialect = dialectOf(entry).value_or(Dialect::Bough)};
 }
 
 void applyModel(const Entry& entry, Branch& branch) {
@@ -51,11 +51,11 @@ void applyLevel(const Entry& entry, Branch& branch) {
   if (const auto level = thinkingLevelIn(entry.payload)) branch.thinkingLevel = *level;
 }
 
-constexpr std::string_view kMarks[] = {entry_type::kCompactionSummary, entry_type::kRuntimeInit,
-                                       entry_type::kSystemPromptOverride, entry_type::kModelChange,
-                                       entry_type::kThinkingLevelChange};
+constexpr std::string_view kSettingTypes[] = {entry_type::kCompactionSummary, entry_type::kRuntimeInit,
+                                              entry_type::kSystemPromptOverride, entry_type::kModelChange,
+                                              entry_type::kThinkingLevelChange};
 
-std::size_t placeOf(const std::vector<Entry>& entries, std::string_view id) {
+std::size_t indexOf(const std::vector<Entry>& entries, std::string_view id) {
   const auto found = std::ranges::find(entries, id, [](const Entry& entry) -> std::string_view { return entry.id; });
   return static_cast<std::size_t>(found - entries.begin());
 }
@@ -63,10 +63,10 @@ std::size_t placeOf(const std::vector<Entry>& entries, std::string_view id) {
 // Removes the entries that the summary replaces, as far as they were read. Returns false when the summary keeps entries
 // before those that were read.
 bool applySummary(std::vector<Entry>& entries, bool fromRoot, Branch& branch) {
-  const std::size_t place = placeOf(entries, branch.summary->id);
+  const std::size_t place = indexOf(entries, branch.summary->id);
   if (place == entries.size()) return fromRoot;
   const auto first = firstText(branch.summary->payload, {"firstKeptEntryId"});
-  const std::size_t named = first ? placeOf(entries, *first) : place;
+  const std::size_t named = first ? indexOf(entries, *first) : place;
   const bool elsewhere = named > place;  // an entry that was not read, or is not on this branch
   branch.summarySince = place;
   entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(place));
@@ -81,15 +81,15 @@ bool applySummary(std::vector<Entry>& entries, bool fromRoot, Branch& branch) {
 }
 
 // Returns the position, in the entries that were read, at which a setting came into force.
-std::size_t sinceOf(const std::vector<Entry>& entries, const std::optional<Recorded>& recorded) {
-  const std::size_t place = recorded ? placeOf(entries, recorded->entryId) : 0;
+std::size_t indexOfSetting(const std::vector<Entry>& entries, const std::optional<RecordedSetting>& setting) {
+  const std::size_t place = setting ? indexOf(entries, setting->entryId) : 0;
   return place == entries.size() ? 0 : place;
 }
 
 // Applies the settings in force at the end, and finds the latest summary.
-void applyMarks(const std::vector<Entry>& entries, Branch& branch) {
+void applySettings(const std::vector<Entry>& entries, Branch& branch) {
   for (const Entry& entry : entries) {
-    applyState(entry, branch);
+    applyEntrySettings(entry, branch);
     if (entry.type == entry_type::kCompactionSummary && !entry.redacted) branch.summary = entry;
   }
 }
@@ -101,8 +101,8 @@ bool hasSummary(const std::vector<Entry>& entries) {
 
 // On a long branch, keeps only what a context needs: the origin of an imported message takes about as much memory as a
 // short message.
-void keepMessage(Entry& entry) {
-  constexpr std::size_t kWorthBytes = 128;
+void removeOriginOf(Entry& entry) {
+  constexpr std::size_t kMinSavedBytes = 128;
   if (entry.type != entry_type::kMessage || entry.redacted) return;
   json::ObjectReader reader(entry.payload);
   bool hasMessage = false;
@@ -113,7 +113,7 @@ void keepMessage(Entry& entry) {
     if (!isMessage && !member->keyIs("dialect")) continue;
     end = static_cast<std::size_t>(member->value.data() + member->value.size() - entry.payload.data());
   }
-  if (reader.error() || !hasMessage || entry.payload.size() < end + kWorthBytes) return;
+  if (reader.error() || !hasMessage || entry.payload.size() < end + kMinSavedBytes) return;
   std::string kept;
   kept.reserve(end + 1);
   kept.append(entry.payload, 0, end) += '}';
@@ -122,23 +122,23 @@ void keepMessage(Entry& entry) {
 
 constexpr std::size_t kLongBranch = 4096;
 
-// Reads the end of a branch: the last entries, or fewer when they are longer than `mostBytes`; `last` is then reduced.
+// Reads the end of a branch: the last entries, or fewer when they are longer than `maxBytes`; `last` is then reduced.
 Result<std::vector<Entry>> loadEnd(SessionStore& store, const std::string& sessionId, const std::string& headId,
-                                   std::size_t mostBytes, std::size_t& last) {
-  constexpr std::size_t kFewest = 4;
+                                   std::size_t maxBytes, std::size_t& last) {
+  constexpr std::size_t kMinEntries = 4;
   for (;; last /= 4) {
-    if (last <= kFewest) mostBytes = SIZE_MAX;
+    if (last <= kMinEntries) maxBytes = SIZE_MAX;
     BOUGH_TRY(auto entries,
-              store.loadSessionEntries(sessionId, {.limitBytes = mostBytes, .last = last, .branch = headId}));
+              store.loadSessionEntries(sessionId, {.limitBytes = maxBytes, .last = last, .branch = headId}));
     std::size_t bytes = 0;
     for (const Entry& entry : entries) bytes += entry.payload.size();
-    if (bytes < mostBytes) return entries;
+    if (bytes < maxBytes) return entries;
   }
 }
 
 }  // namespace
 
-void applyState(const Entry& entry, Branch& branch) {
+void applyEntrySettings(const Entry& entry, Branch& branch) {
   if (entry.redacted) return;
   if (entry.type == entry_type::kModelChange) applyModel(entry, branch);
   if (entry.type == entry_type::kThinkingLevelChange) applyLevel(entry, branch);
@@ -150,7 +150,7 @@ void applyState(const Entry& entry, Branch& branch) {
   const auto tools = firstMember(entry.payload, {"tools"});
   if (tools && !(branch.tools && branch.tools->json == *tools)) {
     // Dialect::Plain: the format is detected from the tools.
-    branch.tools = Recorded{
+    branch.tools = RecordedSetting{
         .entryId = entry.id, .json = std::string(*tools), .dialect = dialectOf(entry).value_or(Dialect::Plain)};
   }
 }
@@ -178,45 +178,45 @@ std::optional<std::string> summaryText(const Entry& entry) {
 // A short branch takes one read. For a long branch, the settings before the entries that were read are found by their
 // entry types, without the messages between them. When the whole branch is needed anyway, it is read completely.
 Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at, std::size_t last,
-                          bool mayBreakOff, std::size_t mostBytes) {
+                          bool mayBePartial, std::size_t maxBytes) {
   Branch branch;
   branch.headId = at;
-  for (bool marked = false;; last *= 4) {
-    BOUGH_TRY(auto entries, loadEnd(store, sessionId, branch.headId, mayBreakOff ? mostBytes : SIZE_MAX, last));
+  for (bool areSettingsApplied = false;; last *= 4) {
+    BOUGH_TRY(auto entries, loadEnd(store, sessionId, branch.headId, mayBePartial ? maxBytes : SIZE_MAX, last));
     if (entries.empty()) return branch;
-    branch.looked = last;
-    mostBytes = SIZE_MAX;
+    branch.requestedEntries = last;
+    maxBytes = SIZE_MAX;
     branch.headId = entries.back().id;  // later reads use the same branch, even when the head moves
     bool fromRoot = entries.size() < last;
-    if (!marked && !fromRoot && !mayBreakOff && !hasSummary(entries)) {
-      constexpr std::uint64_t kTimes = 3;  // the entries, what is read from them, and the request
+    if (!areSettingsApplied && !fromRoot && !mayBePartial && !hasSummary(entries)) {
+      constexpr std::uint64_t kCopies = 3;  // the entries, what is read from them, and the request
       BOUGH_TRY(
-          checkMemory(store, sessionId, kTimes,
+          checkMemory(store, sessionId, kCopies,
                       "--budget N keeps the newest turns that fit; `bough export` writes all of it part by part"));
       BOUGH_TRY(entries, store.loadSessionEntries(sessionId, {.branch = branch.headId}));
       fromRoot = true;
     }
-    if (!marked && fromRoot) {
-      applyMarks(entries, branch);
-    } else if (!marked) {
-      BOUGH_TRY(const auto marks,
-                store.loadSessionEntries(sessionId,
-                                         {.branch = branch.headId, .types = {std::begin(kMarks), std::end(kMarks)}}));
-      applyMarks(marks, branch);
+    if (!areSettingsApplied && fromRoot) {
+      applySettings(entries, branch);
+    } else if (!areSettingsApplied) {
+      BOUGH_TRY(const auto settingEntries,
+                store.loadSessionEntries(sessionId, {.branch = branch.headId,
+                                                     .types = {std::begin(kSettingTypes), std::end(kSettingTypes)}}));
+      applySettings(settingEntries, branch);
     }
-    marked = true;
-    if (fromRoot && !branch.summary && beginsTooLate(entries.front())) branch.cut = entries.front();
+    areSettingsApplied = true;
+    if (fromRoot && !branch.summary && hasMissingParent(entries.front())) branch.orphanedRoot = entries.front();
     branch.isWhole = branch.summary ? applySummary(entries, fromRoot, branch) : fromRoot;
     // The part after a summary is no larger than a context window, so it is read completely and built into a context
     // once.
-    if (!branch.isWhole && (branch.summary || !mayBreakOff)) continue;
+    if (!branch.isWhole && (branch.summary || !mayBePartial)) continue;
     branch.entries = std::move(entries);
     // One more, because the summary was removed from `entries`.
     BOUGH_TRY(branch.hidden, readHidden(store, sessionId, {.last = branch.entries.size() + 1, .branch = branch.headId},
                                         branch.entries));
-    if (branch.entries.size() > kLongBranch) std::ranges::for_each(branch.entries, keepMessage);
-    branch.systemSince = sinceOf(branch.entries, branch.system);
-    branch.toolsSince = sinceOf(branch.entries, branch.tools);
+    if (branch.entries.size() > kLongBranch) std::ranges::for_each(branch.entries, removeOriginOf);
+    branch.systemSince = indexOfSetting(branch.entries, branch.system);
+    branch.toolsSince = indexOfSetting(branch.entries, branch.tools);
     return branch;
   }
 }

@@ -13,7 +13,7 @@
 namespace bough::context {
 
 /// A member of an entry's payload, and the id of the entry.
-struct Recorded {
+struct RecordedSetting {
   std::string entryId;
   std::string json;  ///< Raw.
   Dialect dialect = Dialect::Bough;
@@ -29,15 +29,15 @@ Result<HiddenPayloads> readHidden(SessionStore& store, const std::string& sessio
 
 struct Branch {
   std::string headId;
-  std::vector<Entry> entries;    ///< The entries that make up the context, root first. No control entries.
-  HiddenPayloads hidden;         ///< The payloads of redacted entries.
-  std::optional<Entry> summary;  ///< The latest compaction summary.
-  std::string summaryProblem;    ///< Why nothing is kept before it, although it names an entry to keep from.
-  std::optional<Entry> cut;      ///< The first entry, when its parent is lost.
-  std::size_t looked = 0;        ///< How many entries from the end were requested.
-  bool isWhole = true;           ///< No entry before `entries` belongs to the context.
-  std::optional<Recorded> system;
-  std::optional<Recorded> tools;
+  std::vector<Entry> entries;         ///< The entries that make up the context, root first. No control entries.
+  HiddenPayloads hidden;              ///< The payloads of redacted entries.
+  std::optional<Entry> summary;       ///< The latest compaction summary.
+  std::string summaryProblem;         ///< Why nothing is kept before it, although it names an entry to keep from.
+  std::optional<Entry> orphanedRoot;  ///< The first entry, when its parent is lost.
+  std::size_t requestedEntries = 0;   ///< How many entries from the end were requested.
+  bool isWhole = true;                ///< No entry before `entries` belongs to the context.
+  std::optional<RecordedSetting> system;
+  std::optional<RecordedSetting> tools;
   // The positions in `entries` since which the current system prompt, tools and summary are in force.
   std::size_t systemSince = 0;
   std::size_t toolsSince = 0;
@@ -48,16 +48,16 @@ struct Branch {
 };
 
 /// Applies the settings that an entry changes.
-void applyState(const Entry& entry, Branch& branch);
+void applyEntrySettings(const Entry& entry, Branch& branch);
 
 /// `last` is how many entries to read from the end when the whole branch is not needed. More are read when the summary
-/// keeps more, unless `mayBreakOff` is set. With `mayBreakOff`, `mostBytes` reduces the number of entries read first
+/// keeps more, unless `mayBePartial` is set. With `mayBePartial`, `maxBytes` reduces the number of entries read first
 /// when entries are long.
 Result<Branch> readBranch(SessionStore& store, const std::string& sessionId, const std::string& at,
-                          std::size_t last = SIZE_MAX, bool mayBreakOff = false, std::size_t mostBytes = SIZE_MAX);
+                          std::size_t last = SIZE_MAX, bool mayBePartial = false, std::size_t maxBytes = SIZE_MAX);
 
 /// Returns true when the first entry of a complete branch has a parent that is missing.
-inline bool beginsTooLate(const Entry& first) {
+inline bool hasMissingParent(const Entry& first) {
   return !first.parentId.value_or("").empty();
 }
 

@@ -9,7 +9,7 @@ namespace bough::context {
 namespace {
 
 // Returns the input tokens of an answer; 0 when unknown.
-std::uint64_t givenTokens(const message::Original& original) {
+std::uint64_t inputTokens(const message::Original& original) {
   const auto& usage = original.message.usage;
   return usage ? usage->inputTokens + usage->cacheReadTokens + usage->cacheWriteTokens : 0;
 }
@@ -20,7 +20,7 @@ class Counter {
     for (std::size_t i = first; i < history.originals.size(); ++i) {
       counts_.tokens.push_back(estimateMessage(history.originals[i].message));
     }
-    counts_.counted.assign(counts_.tokens.size(), 0);
+    counts_.isMeasured.assign(counts_.tokens.size(), 0);
   }
 
   TokenCounts estimates() { return std::move(counts_); }
@@ -31,7 +31,7 @@ class Counter {
     bool known = fixed != nullptr;
     for (std::size_t i = 0; i < counts_.tokens.size(); ++i) {
       const message::Original& original = history_.originals[first_ + i];
-      const std::uint64_t given = givenTokens(original);
+      const std::uint64_t given = inputTokens(original);
       if (given == 0) continue;
       if (known && given > before) spread(from, i, given - before);
       from = i;
@@ -49,14 +49,14 @@ class Counter {
   void spread(std::size_t from, std::size_t end, std::uint64_t measured) {
     std::uint64_t estimated = 0;
     for (std::size_t i = from; i < end; ++i) estimated += counts_.tokens[i];
-    if (estimated == 0 || measured > estimated * kPlausible || measured * kPlausible < estimated) return;
+    if (estimated == 0 || measured > estimated * kMaxUsageFactor || measured * kMaxUsageFactor < estimated) return;
     std::uint64_t estimatedSoFar = 0;
     std::uint64_t givenSoFar = 0;
     for (std::size_t i = from; i < end; ++i) {
       estimatedSoFar += counts_.tokens[i];
       const std::uint64_t upTo = estimatedSoFar * measured / estimated;
       counts_.tokens[i] = upTo - givenSoFar;
-      counts_.counted[i] = 1;
+      counts_.isMeasured[i] = 1;
       givenSoFar = upTo;
     }
   }
@@ -68,14 +68,14 @@ class Counter {
   std::uint64_t lastOutput_ = 0;
 };
 
-bool saysSomething(const message::Original& original) {
+bool hasUserContent(const message::Original& original) {
   const Message& message = original.message;
   return message.role == Role::User && original.problem.empty() &&
          std::ranges::any_of(message.blocks, [](const Block& block) { return block.kind != BlockKind::ToolResult; });
 }
 
 // Returns the position after the last result whose call is missing; 0 when there is none.
-std::size_t afterOrphans(const message::History& history, const message::Pairing& pairing) {
+std::size_t endOfOrphanedResults(const message::History& history, const message::Pairing& pairing) {
   std::size_t last = 0;
   std::size_t result = 0;
   for (std::size_t i = 0; i < history.originals.size(); ++i) {
@@ -90,9 +90,9 @@ std::size_t afterOrphans(const message::History& history, const message::Pairing
 }  // namespace
 
 TokenCounts countTokens(const message::History& history, std::size_t first, const std::uint64_t* fixed,
-                        bool usageHolds) {
+                        bool isUsageValid) {
   Counter counter(history, first);
-  return usageHolds ? counter.run(fixed) : counter.estimates();
+  return isUsageValid ? counter.run(fixed) : counter.estimates();
 }
 
 Turns findTurns(message::History& history, std::size_t first, bool isWhole) {
@@ -109,9 +109,9 @@ Turns findTurns(message::History& history, std::size_t first, bool isWhole) {
     std::size_t& mine = reach[static_cast<std::size_t>(call.original)];
     mine = std::max(mine, static_cast<std::size_t>(call.resultOriginal) + 1);
   }
-  std::size_t answered = isWhole ? first : afterOrphans(history, pairing);
+  std::size_t answered = isWhole ? first : endOfOrphanedResults(history, pairing);
   for (std::size_t i = first; i < history.originals.size(); ++i) {
-    if (answered <= i && saysSomething(history.originals[i])) turns.starts.push_back(i);
+    if (answered <= i && hasUserContent(history.originals[i])) turns.starts.push_back(i);
     answered = std::max(answered, reach[i]);
   }
   return turns;
@@ -124,11 +124,11 @@ NewestTurn findNewestTurn(const message::History& history, std::size_t first, co
   const std::size_t count = history.originals.size();
   if (!turns.starts.empty()) newest.from = turns.starts.back();
   for (std::size_t i = count; !newest.isWhole && newest.from == first && i-- > first;) {
-    if (saysSomething(history.originals[i])) newest.from = i;
+    if (hasUserContent(history.originals[i])) newest.from = i;
   }
   std::size_t measured = first;
-  while (measured < count && givenTokens(history.originals[measured]) == 0) ++measured;
-  newest.isCounted = newest.isWhole && (isWhole || measured < newest.from || measured == count);
+  while (measured < count && inputTokens(history.originals[measured]) == 0) ++measured;
+  newest.isCountFinal = newest.isWhole && (isWhole || measured < newest.from || measured == count);
   return newest;
 }
 

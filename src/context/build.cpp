@@ -30,8 +30,8 @@ namespace {
 using message::History;
 using message::Original;
 
-constexpr std::string_view kSummaryLead = "Summary of the conversation so far:\n\n";
-constexpr std::string_view kBranchSummaryLead = "Summary of another branch of this conversation:\n\n";
+constexpr std::string_view kSummaryIntro = "Summary of the conversation so far:\n\n";
+constexpr std::string_view kBranchSummaryIntro = "Summary of another branch of this conversation:\n\n";
 
 class Builder {
  public:
@@ -51,7 +51,7 @@ class Builder {
     addTools();
     firstMessage_ = history_.originals.size();
     addSummary();
-    if (branch_.cut) unreadable_ = reporter_.beginsTooLate(*branch_.cut);
+    if (branch_.orphanedRoot) unreadable_ = reporter_.beginsTooLate(*branch_.orphanedRoot);
     firstTurn_ = history_.originals.size();
     history_.originals.reserve(firstTurn_ + branch_.entries.size());
     findEdits();
@@ -64,7 +64,7 @@ class Builder {
   }
 
   /// Returns true when an error would remain after reading more of the branch.
-  [[nodiscard]] bool failsForGood() const { return failsForGood_; }
+  [[nodiscard]] bool isErrorFinal() const { return isErrorFinal_; }
 
  private:
   void addSystem() {
@@ -72,7 +72,7 @@ class Builder {
       const std::string& text = history_.texts.emplace_back(json::quoted(*options_.systemPrompt));
       message::addSystem({.entryId = {}, .dialect = Dialect::Bough, .raw = text}, history_);
     } else if (branch_.system) {
-      const Recorded& system = *branch_.system;
+      const RecordedSetting& system = *branch_.system;
       message::addSystem({.entryId = system.entryId, .dialect = system.dialect, .raw = system.json}, history_);
     }
   }
@@ -89,7 +89,7 @@ class Builder {
     if (options_.tools) {
       message::addTools({.entryId = {}, .dialect = Dialect::Plain, .raw = *options_.tools}, history_);
     } else if (branch_.tools) {
-      const Recorded& tools = *branch_.tools;
+      const RecordedSetting& tools = *branch_.tools;
       message::addTools({.entryId = tools.entryId, .dialect = tools.dialect, .raw = tools.json}, history_);
     }
   }
@@ -132,7 +132,7 @@ class Builder {
     const Entry& entry = *branch_.summary;
     out_.summaryEntryId = entry.id;
     const auto text = summaryText(entry);
-    if (text) addUserText(entry.id, std::string(kSummaryLead) + *text);
+    if (text) addUserText(entry.id, std::string(kSummaryIntro) + *text);
     if (!text) note(Change::Invalid, entry.id, "summary", "the entry has no summary text");
     if (!branch_.summaryProblem.empty()) note(Change::Invalid, entry.id, "firstKeptEntryId", branch_.summaryProblem);
     note(Change::LeftOut, entry.id, "messages", "its summary stands for the messages before the first one it keeps");
@@ -154,7 +154,7 @@ class Builder {
     const bool isMessage = message::isMessageType(entry.type);
     const bool isSummary = entry.type == entry_type::kBranchSummary;
     if (!isMessage && !isSummary) return;
-    ++listed_;
+    ++messageCount_;
     if (entry.redacted) {
       if (isMessage) message::addRedacted(entry.id, entry.type, branch_.hidden[entry.id], history_);
       note(Change::LeftOut, entry.id, isMessage ? "message" : "summary", "redacted");
@@ -163,7 +163,7 @@ class Builder {
     } else if (isMessage) {
       message::addEntryMessage(entry.id, entry.type, entry.payload, history_);
     } else if (const auto text = summaryText(entry)) {
-      addUserText(entry.id, std::string(kBranchSummaryLead) + *text);
+      addUserText(entry.id, std::string(kBranchSummaryIntro) + *text);
     } else {
       note(Change::Invalid, entry.id, "summary", "the entry has no summary text");
     }
@@ -221,20 +221,20 @@ class Builder {
       from = starts[k];
       ++turns;
     }
-    if (turns == 0) return newestIsTooLong(found, kept, budget);
+    if (turns == 0) return newestTurnTooLong(found, kept, budget);
     // Messages before the first turn that begins with the user count as a turn too.
-    const bool headless = starts.front() > firstTurn_;
-    leaveOut(from, starts.size() - turns + (headless ? 1 : 0), budget);
+    const bool startsMidTurn = starts.front() > firstTurn_;
+    leaveOut(from, starts.size() - turns + (startsMidTurn ? 1 : 0), budget);
     out_.tokens = total;
     return {};
   }
 
-  Result<void> newestIsTooLong(const Turns& found, std::uint64_t kept, std::uint64_t budget) {
+  Result<void> newestTurnTooLong(const Turns& found, std::uint64_t kept, std::uint64_t budget) {
     const NewestTurn newest = findNewestTurn(history_, firstTurn_, found, branch_.isWhole);
     std::uint64_t tokens = 0;
     for (std::size_t i = newest.from; i < history_.originals.size(); ++i) tokens += counts_.tokens[i - firstTurn_];
     // The usage of an older answer can reduce the count by at most this factor.
-    failsForGood_ = newest.isCounted || kept + tokens / kPlausible > budget;
+    isErrorFinal_ = newest.isCountFinal || kept + tokens / kMaxUsageFactor > budget;
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("the newest turn has {} {} tokens and what is always kept {}, which is more than the "
                             "budget of {}",
@@ -258,7 +258,7 @@ class Builder {
     history_.originals.erase(history_.originals.begin() + begin, history_.originals.begin() + end);
     const auto offset = static_cast<std::ptrdiff_t>(from - firstTurn_);
     counts_.tokens.erase(counts_.tokens.begin(), counts_.tokens.begin() + offset);
-    counts_.counted.erase(counts_.counted.begin(), counts_.counted.begin() + offset);
+    counts_.isMeasured.erase(counts_.isMeasured.begin(), counts_.isMeasured.begin() + offset);
   }
 
   Result<Context> makeContext() {
@@ -268,13 +268,13 @@ class Builder {
     BOUGH_TRY(checkStrict());
     BOUGH_TRY(applyBudget());
     for (std::size_t i = 0; i < counts_.tokens.size(); ++i) {
-      if (counts_.counted[i] != 0) out_.countedTokens += counts_.tokens[i];
+      if (counts_.isMeasured[i] != 0) out_.countedTokens += counts_.tokens[i];
     }
     message::Request request = message::writeRequest(
         history_, options_.dialect,
         {.strict = false, .keepPendingCalls = options_.keepPendingCalls, .thinkingAsText = options_.thinkingAsText},
         reporter_);
-    out_.report.messages = listed_;
+    out_.report.messages = messageCount_;
     out_.system = std::move(request.system);
     out_.tools = std::move(request.tools);
     out_.messages = std::move(request.messages);
@@ -294,7 +294,7 @@ class Builder {
     for (const std::int32_t index : part.originals) {
       const std::string_view entry = history_.originals[static_cast<std::size_t>(index)].entryId;
       // An entry with several items in one part is listed once.
-      if (entry.empty() || std::exchange(namedIn_[entry], out_.parts.size()) == out_.parts.size()) continue;
+      if (entry.empty() || std::exchange(lastPartWith_[entry], out_.parts.size()) == out_.parts.size()) continue;
       message.entryIds.emplace_back(entry);
       if (out_.firstEntryId.empty() && entry != out_.summaryEntryId) out_.firstEntryId = entry;
     }
@@ -317,10 +317,10 @@ class Builder {
   TokenCounts counts_;
   std::size_t firstMessage_ = 0;
   std::size_t firstTurn_ = 0;
-  std::uint64_t listed_ = 0;
-  std::unordered_map<std::string_view, std::size_t> namedIn_;  // by entry: the last part that has it, from 1
-  std::string unreadable_;                                     // describes the first unreadable entry
-  bool failsForGood_ = true;
+  std::uint64_t messageCount_ = 0;
+  std::unordered_map<std::string_view, std::size_t> lastPartWith_;  // by entry: the last part that has it, from 1
+  std::string unreadable_;                                          // describes the first unreadable entry
+  bool isErrorFinal_ = true;
 };
 
 }  // namespace
@@ -354,16 +354,16 @@ Result<void> checkTools(const std::optional<std::string>& tools) {
 Result<Context> buildContext(SessionStore& store, const std::string& sessionId, const ContextOptions& options) {
   BOUGH_TRY(checkTools(options.tools));
   // With a budget, reading the end of the branch is enough as long as some of what was read is left out.
-  const bool mayBreakOff = options.budgetTokens.has_value();
-  std::size_t mostBytes = kFirstBytes;
+  const bool mayBePartial = options.budgetTokens.has_value();
+  std::size_t maxBytes = kFirstBytes;
   for (std::size_t last = kFirstEntries;; last *= 4) {
-    BOUGH_TRY(auto branch, context::readBranch(store, sessionId, options.at, last, mayBreakOff, mostBytes));
+    BOUGH_TRY(auto branch, context::readBranch(store, sessionId, options.at, last, mayBePartial, maxBytes));
     const bool isWhole = branch.isWhole;
-    last = branch.looked;
-    mostBytes = SIZE_MAX;
+    last = branch.requestedEntries;
+    maxBytes = SIZE_MAX;
     context::Builder builder(options);
     auto built = builder.fromBranch(std::move(branch), sessionId);
-    if (isWhole || (built ? built->turnsLeftOut > 0 : builder.failsForGood())) return built;
+    if (isWhole || (built ? built->turnsLeftOut > 0 : builder.isErrorFinal())) return built;
   }
 }
 

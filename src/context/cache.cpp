@@ -10,7 +10,7 @@
 namespace bough {
 
 struct ContextCache::Impl {
-  struct Kept {
+  struct CachedContext {
     const SessionStore* store;
     std::string sessionId;
     ContextOptions options;
@@ -18,11 +18,11 @@ struct ContextCache::Impl {
     std::shared_ptr<const Context> context;
   };
 
-  explicit Impl(std::size_t most) : capacity(most) {}
+  explicit Impl(std::size_t maxContexts) : capacity(maxContexts) {}
 
   std::size_t capacity;
   std::mutex mutex;
-  std::list<Kept> kept;  // most recently used first
+  std::list<CachedContext> contexts;  // most recently used first
   std::uint64_t hits = 0;
 };
 
@@ -50,29 +50,29 @@ Result<std::shared_ptr<const Context>> ContextCache::get(SessionStore& store, co
   BOUGH_TRY(auto state, stateOf(store, sessionId));
   {
     const std::lock_guard lock(impl_->mutex);
-    for (auto each = impl_->kept.begin(); each != impl_->kept.end(); ++each) {
+    for (auto each = impl_->contexts.begin(); each != impl_->contexts.end(); ++each) {
       if (each->store != &store || each->sessionId != sessionId || each->options != options) continue;
       if (each->state != state) {
-        impl_->kept.erase(each);
+        impl_->contexts.erase(each);
         break;
       }
       ++impl_->hits;
-      impl_->kept.splice(impl_->kept.begin(), impl_->kept, each);
-      return impl_->kept.front().context;
+      impl_->contexts.splice(impl_->contexts.begin(), impl_->contexts, each);
+      return impl_->contexts.front().context;
     }
   }
   BOUGH_TRY(auto built, buildContext(store, sessionId, options));
   auto context = std::make_shared<const Context>(std::move(built));
   // The state was read before building, so an append during the build makes the next call rebuild.
   const std::lock_guard lock(impl_->mutex);
-  impl_->kept.push_front({&store, sessionId, options, std::move(state), context});
-  while (impl_->kept.size() > impl_->capacity) impl_->kept.pop_back();
+  impl_->contexts.push_front({&store, sessionId, options, std::move(state), context});
+  while (impl_->contexts.size() > impl_->capacity) impl_->contexts.pop_back();
   return context;
 }
 
 void ContextCache::clear() {
   const std::lock_guard lock(impl_->mutex);
-  impl_->kept.clear();
+  impl_->contexts.clear();
 }
 
 std::uint64_t ContextCache::hits() const {

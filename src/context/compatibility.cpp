@@ -35,16 +35,16 @@ bool hasLongLog(SessionStore& store, std::string sessionId) {
 
 // Reads the branch twice: first to find where it can be cut and what is in force at its end, then to convert it part by
 // part.
-class ReportInParts {
+class PartwiseReport {
  public:
-  ReportInParts(SessionStore& store, const std::string& sessionId, Dialect target, std::uint64_t partBytes)
+  PartwiseReport(SessionStore& store, const std::string& sessionId, Dialect target, std::uint64_t partBytes)
       : store_(store), sessionId_(sessionId), target_(target), partBytes_(partBytes), parts_(partBytes) {}
 
   Result<std::optional<CompatibilityReport>> run(const std::string& at) {
     BOUGH_TRY(auto state, store_.sessionState(sessionId_));
     headId_ = at.empty() ? state.headId : at;
     if (headId_.empty()) return std::nullopt;
-    BOUGH_TRY(const bool isMigrated, look());
+    BOUGH_TRY(const bool isMigrated, scan());
     if (isMigrated) return std::nullopt;
     BOUGH_TRY(convert());
     return std::move(report_);
@@ -57,7 +57,7 @@ class ReportInParts {
   }
 
   // Returns true when the branch was migrated before; its way back is needed then.
-  Result<bool> look() {
+  Result<bool> scan() {
     message::Reporter reporter(report_);
     std::vector<std::string> redacted;
     for (;;) {
@@ -65,10 +65,10 @@ class ReportInParts {
       if (entries.empty()) break;
       for (const Entry& entry : entries) {
         if (isMigration(entry)) return true;
-        if (count_ == 0 && beginsTooLate(entry)) reporter.beginsTooLate(entry);
+        if (count_ == 0 && hasMissingParent(entry)) reporter.beginsTooLate(entry);
         if (isUnreadable(entry)) reporter.unreadable(entry);
         if (entry.redacted) redacted.push_back(entry.id);
-        atEnd_.apply(entry);
+        settingsAtEnd_.apply(entry);
         if (message::isMessageType(entry.type)) parts_.add(count_, entry);
         ++count_;
       }
@@ -80,9 +80,9 @@ class ReportInParts {
   }
 
   Result<void> convert() {
-    message::SessionReport converted(target_, atEnd_.system(), atEnd_.tools(), report_);
-    InForce inForce;
-    std::vector<std::uint64_t> ends = parts_.cuts();
+    message::SessionReport converted(target_, settingsAtEnd_.system(), settingsAtEnd_.tools(), report_);
+    SettingsInForce settings;
+    std::vector<std::uint64_t> ends = parts_.partStarts();
     ends.push_back(count_);
     std::uint64_t begin = 0;
     for (const std::uint64_t end : ends) {
@@ -92,8 +92,8 @@ class ReportInParts {
           readHidden(store_, sessionId_, {.fromSequence = begin, .limit = end - begin, .branch = headId_}, entries));
       std::vector<message::SessionMessage> messages;
       for (const Entry& entry : entries) {
-        inForce.apply(entry);
-        if (message::isMessageType(entry.type)) messages.push_back(sessionMessage(entry, hidden, inForce));
+        settings.apply(entry);
+        if (message::isMessageType(entry.type)) messages.push_back(sessionMessage(entry, hidden, settings));
       }
       converted.add(messages, end == count_);
       begin = end;
@@ -108,7 +108,7 @@ class ReportInParts {
   std::uint64_t partBytes_;
   std::string headId_;
   std::uint64_t count_ = 0;  // number of entries of the branch
-  InForce atEnd_;
+  SettingsInForce settingsAtEnd_;
   SessionParts parts_;
   CompatibilityReport report_;
 };
@@ -118,7 +118,7 @@ class ReportInParts {
 Result<std::optional<CompatibilityReport>> reportInParts(SessionStore& store, const std::string& sessionId,
                                                          Dialect target, const std::string& at,
                                                          std::uint64_t partBytes) {
-  return ReportInParts(store, sessionId, target, partBytes).run(at);
+  return PartwiseReport(store, sessionId, target, partBytes).run(at);
 }
 
 }  // namespace context

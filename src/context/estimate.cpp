@@ -44,20 +44,20 @@ constexpr std::uint64_t kUnit = 1000;
 // The cost of each unit.
 constexpr std::uint64_t kWord = 929;
 constexpr std::uint64_t kEasyLetters = 6;
-constexpr std::uint64_t kLetterMore = 338;  // for each letter of a word after the sixth
-constexpr std::uint64_t kUpperMore = 628;   // for each letter of a word in capitals after the third
-constexpr std::uint64_t kSwitch = 813;      // for each change from lower to upper case, or between letters and digits
+constexpr std::uint64_t kExtraLetter = 338;  // for each letter of a word after the sixth
+constexpr std::uint64_t kExtraUpper = 628;   // for each letter of a word in capitals after the third
+constexpr std::uint64_t kSwitch = 813;       // for each change from lower to upper case, or between letters and digits
 constexpr std::uint64_t kThreeDigits = 1350;
 constexpr std::uint64_t kNoise = 633;  // for each character of a hash, a key or base64
 constexpr std::uint64_t kNoiseRepeated = 100;
 constexpr std::uint64_t kPunctuation = 647;
-constexpr std::uint64_t kPunctuationMore = 364;
-constexpr std::uint64_t kSpaceMore = 30;
+constexpr std::uint64_t kExtraPunctuation = 364;
+constexpr std::uint64_t kExtraSpace = 30;
 constexpr std::uint64_t kNewline = 1000;
-constexpr std::uint64_t kNewlineMore = 277;
-constexpr std::uint64_t kNewlineBehindPunctuation = 299;
+constexpr std::uint64_t kExtraNewline = 277;
+constexpr std::uint64_t kNewlineAfterPunctuation = 299;
 constexpr std::uint64_t kCyrillicWord = 1000;
-constexpr std::uint64_t kCyrillicMore = 232;  // for each letter after the third
+constexpr std::uint64_t kExtraCyrillic = 232;  // for each letter after the third
 constexpr std::uint64_t kIdeograph = 720;
 constexpr std::uint64_t kWidePunctuation = 728;
 constexpr std::uint64_t kOtherLetter = 500;
@@ -80,7 +80,7 @@ struct Word {
     if (letters > 0) cost += kWord + switches * kSwitch;
     const bool capitals = uppers > 1 && uppers == letters;
     const std::uint64_t easy = capitals ? 3 : kEasyLetters;
-    return cost + (std::max(letters, easy) - easy) * (capitals ? kUpperMore : kLetterMore);
+    return cost + (std::max(letters, easy) - easy) * (capitals ? kExtraUpper : kExtraLetter);
   }
 };
 

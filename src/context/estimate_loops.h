@@ -162,11 +162,11 @@ class Estimator {
     const std::uint64_t afterPunctuation = kinds.punctuation << 1 | (last_ == Kind::Punctuation ? 1 : 0);
     const std::uint64_t punctuation = kinds.punctuation & counted;
     const std::uint64_t newlines = kinds.newline & counted;
-    total_ += countBits(kinds.space & counted & afterSpace) * kSpaceMore +
-              countBits(punctuation & afterPunctuation) * kPunctuationMore +
+    total_ += countBits(kinds.space & counted & afterSpace) * kExtraSpace +
+              countBits(punctuation & afterPunctuation) * kExtraPunctuation +
               countBits(punctuation & ~afterPunctuation) * kPunctuation +
-              countBits(newlines & afterNewline) * kNewlineMore +
-              countBits(newlines & afterPunctuation) * kNewlineBehindPunctuation +
+              countBits(newlines & afterNewline) * kExtraNewline +
+              countBits(newlines & afterPunctuation) * kNewlineAfterPunctuation +
               countBits(newlines & ~afterNewline & ~afterPunctuation) * kNewline;
   }
 
@@ -200,7 +200,7 @@ class Estimator {
     const std::uint64_t fours = pairs & (pairs << 2);
     const std::uint64_t beyondEasy = fours & (pairs << 4) & (letters << kEasyLetters);
     total_ += countBits(letters & ~(letters << 1)) * kWord + countBits(kinds.switches()) * kSwitch +
-              countBits(beyondEasy) * kLetterMore;
+              countBits(beyondEasy) * kExtraLetter;
     const std::uint64_t triples = kinds.digit & (kinds.digit << 1) & (kinds.digit << 2);
     for (std::uint64_t begins = kinds.digit & ~(kinds.digit << 1); begins != 0; begins = (begins << 3) & triples) {
       total_ += countBits(begins) * kThreeDigits;
@@ -277,7 +277,7 @@ class Estimator {
 
   static std::uint64_t cyrillicCost(std::uint64_t letters) {
     constexpr std::uint64_t kEasy = 3;
-    return letters == 0 ? 0 : kCyrillicWord + (std::max(letters, kEasy) - kEasy) * kCyrillicMore;
+    return letters == 0 ? 0 : kCyrillicWord + (std::max(letters, kEasy) - kEasy) * kExtraCyrillic;
   }
 
   void wideCharacter(unsigned char lead) {

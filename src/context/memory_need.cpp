@@ -35,17 +35,17 @@ std::uint64_t freeMemoryBytes() {
 
 }  // namespace
 
-Result<void> checkMemory(SessionStore& store, const std::string& sessionId, std::uint64_t times,
+Result<void> checkMemory(SessionStore& store, const std::string& sessionId, std::uint64_t copies,
                          std::string_view hint) {
   const auto state = store.sessionState(sessionId);
   const std::uint64_t bytes = state ? state->bytes : 0;  // when it cannot be read, reading the session reports why
   if (bytes <= kAlwaysFitsBytes) return {};
   const std::uint64_t free = freeMemoryBytes();
-  if (bytes <= free / times) return {};
+  if (bytes <= free / copies) return {};
   return fail(
       ErrorCode::Unsupported,
       fmt::format("the session has {} MB, and all of it at once would take about {} MB of memory; {} MB are free",
-                  bytes / kMegabyte, bytes / kMegabyte * times, free / kMegabyte),
+                  bytes / kMegabyte, bytes / kMegabyte * copies, free / kMegabyte),
       std::string(hint));
 }
 

@@ -10,8 +10,9 @@
 namespace bough::context {
 
 /// Fails with Unsupported when working on a session's log needs more memory than there is; otherwise the system would
-/// kill this process or another one. `times` is how often the bytes of the log are needed in memory. `hint` says what
+/// kill this process or another one. `copies` is how often memory must hold the bytes of the log. `hint` says what
 /// to do instead. The history that a fork shares is not counted, since it may be a small part of a long log.
-Result<void> checkMemory(SessionStore& store, const std::string& sessionId, std::uint64_t times, std::string_view hint);
+Result<void> checkMemory(SessionStore& store, const std::string& sessionId, std::uint64_t copies,
+                         std::string_view hint);
 
 }  // namespace bough::context

@@ -29,7 +29,7 @@ namespace {
 using message::ConvertedMessage;
 using message::Original;
 
-constexpr std::size_t kAroundBytes = 64;  // upper limit of what a payload contains around its message
+constexpr std::size_t kMaxWrapperBytes = 64;  // upper limit of what a payload contains around its message
 
 // Returns the entry's own meta, plus the record of this migration.
 std::string metaOf(std::string_view meta, std::string_view migration) {
@@ -118,7 +118,7 @@ class SourceFacts {
   }
 
   /// Returns the position of an entry; the number of entries when it does not exist.
-  std::size_t placeOf(const std::string& entryId) {
+  std::size_t indexOf(const std::string& entryId) {
     for (; known_ < entries_.size(); ++known_) places_.emplace(entries_[known_].id, known_);
     const auto found = places_.find(entryId);
     return found == places_.end() ? entries_.size() : found->second;
@@ -146,7 +146,7 @@ class Migrator {
     out_.from = source_.dialect;
     BOUGH_TRY(readOriginals(store_, sessionId, source_, strict, history_, reporter_));
     converted_ =
-        message::convertSession(history_, out_.to, source_.inForce.system(), source_.inForce.tools(), reporter_);
+        message::convertSession(history_, out_.to, source_.settings.system(), source_.settings.tools(), reporter_);
     return {};
   }
 
@@ -155,7 +155,7 @@ class Migrator {
     if (session.title.empty()) session.title = titleOf(store_, out_.sourceSessionId);
     BOUGH_TRY(auto fork, store_.branchFromEntry(out_.sourceSessionId, out_.sourceEntryId, session));
     out_.sessionId = fork.sessionId;
-    if (auto done = fill(session.title); !done) {
+    if (auto done = storeEntries(session.title); !done) {
       // Nothing was stored in it, and an empty fork would only confuse.
       (void)store_.deleteSession(out_.sessionId);
       return std::unexpected(done.error());
@@ -166,7 +166,7 @@ class Migrator {
   CompatibilityReport takeReport() { return std::move(out_.report); }
 
  private:
-  Result<void> fill(const std::string& title) {
+  Result<void> storeEntries(const std::string& title) {
     BOUGH_TRY(auto header, store_.loadSessionEntries(out_.sessionId, {.limit = 1}));
     out_.migratedAt = header.front().timestamp;
     BOUGH_TRY(auto wayBack, store_.putAttachment(converted_.wayBack.json));
@@ -174,10 +174,10 @@ class Migrator {
     addInfo(title);
     addMarker(wayBack);
     for (std::size_t i = 0; i < converted_.messages.size(); ++i) {
-      passThrough(firstPlaceOf(converted_.messages[i]));
+      copyNonMessages(firstPlaceOf(converted_.messages[i]));
       addNode(i);
     }
-    passThrough(source_.entries.size());
+    copyNonMessages(source_.entries.size());
     std::string().swap(converted_.text);  // the new entries contain it
     BOUGH_TRY(store_.appendSessionEntries(out_.sessionId, std::move(batch_), {.durability = Durability::Sync}));
     // The attachment is referenced now. Store it again, in case another process removed it as unused in between.
@@ -263,7 +263,8 @@ class Migrator {
     const auto places = placesOf(converted);
     Entry entry;
     entry.type = entry_type::kMessage;
-    entry.payload.reserve(converted.end - converted.begin + kAroundBytes);  // growing would take up to twice the size
+    entry.payload.reserve(converted.end - converted.begin +
+                          kMaxWrapperBytes);  // growing would take up to twice the size
     json::Writer writer(entry.payload);
     writer.beginObject().member("dialect", toString(converted.dialect)).key("message");
     writer.raw(std::string_view(converted_.text).substr(converted.begin, converted.end - converted.begin)).endObject();
@@ -312,27 +313,27 @@ class Migrator {
   }
 
   // Copies the entries before `end` that are not messages.
-  void passThrough(std::size_t end) {
-    for (; passed_ < end; ++passed_) {
-      Entry& entry = source_.entries[passed_];
+  void copyNonMessages(std::size_t end) {
+    for (; copied_ < end; ++copied_) {
+      Entry& entry = source_.entries[copied_];
       if (message::isMessageType(entry.type) || entry.redacted) continue;
       Entry copy = entry;
       std::string().swap(entry.payload);
       copy.meta = metaOf(entry.meta, R"({"sources":[{"entryId":")" + entry.id + R"("}]})");
-      if (entry.type == entry_type::kCompactionSummary) pointToKept(copy);
+      if (entry.type == entry_type::kCompactionSummary) updateFirstKept(copy);
       if (const auto edit = message::editIn(copy)) {
         const std::vector<std::string>* made = madeOf(edit->targetId, source_.entries, madeFrom_);
         if (made != nullptr) std::ranges::for_each(leaveOutRest(copy, *made), [&](Entry& each) { push(each); });
       }
       push(std::move(copy));
-      madeFrom_[passed_].push_back(lastId_);
+      madeFrom_[copied_].push_back(lastId_);
     }
   }
 
-  void pointToKept(Entry& summary) {
+  void updateFirstKept(Entry& summary) {
     const auto kept = json::findString(summary.payload, "firstKeptEntryId");
     if (!kept) return;
-    const auto made = madeFrom_.lower_bound(facts_.placeOf(*kept));
+    const auto made = madeFrom_.lower_bound(facts_.indexOf(*kept));
     replaceMember(summary.payload, "firstKeptEntryId", made == madeFrom_.end() ? lastId_ : made->second.front());
   }
 
@@ -355,7 +356,7 @@ class Migrator {
   IdGenerator ids_{systemEnvironment().clock, systemEnvironment().random};
   std::vector<Entry> batch_;
   std::string lastId_;
-  std::size_t passed_ = 0;
+  std::size_t copied_ = 0;
   std::vector<std::size_t> lastUses_;  // for each entry of the source, the last converted message made from it
   MadeEntries madeFrom_;
 };
@@ -373,9 +374,9 @@ Result<CompatibilityReport> reportWhole(SessionStore& store, const std::string& 
 
 Result<ProviderMigration> migrate(SessionStore& store, const std::string& sessionId, Dialect target,
                                   const MigrateOptions& options) {
-  constexpr std::uint64_t kTimes = 7;  // the new session is stored as one batch, and the way back is one attachment
+  constexpr std::uint64_t kCopies = 7;  // the new session is stored as one batch, and the way back is one attachment
   BOUGH_TRY(
-      context::checkMemory(store, sessionId, kTimes,
+      context::checkMemory(store, sessionId, kCopies,
                            "`bough export SESSION --to AGENT` writes it for another provider's agent part by part"));
   context::Migrator migrator(store, target);
   BOUGH_TRY(migrator.convert(sessionId, options.at, options.strict, {}));

@@ -60,25 +60,26 @@ Result<void> checkTarget(Dialect target) {
               "one of anthropic, openai-chat, openai-responses, gemini");
 }
 
-void InForce::apply(const Entry& entry) {
+void SettingsInForce::apply(const Entry& entry) {
   if (entry.type != entry_type::kSystemPromptOverride && entry.type != entry_type::kRuntimeInit) return;
-  applyState(entry, branch_);
+  applyEntrySettings(entry, branch_);
   keep(branch_.system, system_);
   keep(branch_.tools, tools_);
 }
 
-void InForce::keep(const std::optional<Recorded>& now, std::string_view& kept) {
+void SettingsInForce::keep(const std::optional<RecordedSetting>& now, std::string_view& kept) {
   if (now && now->json != kept) kept = texts_.emplace_back(now->json);
 }
 
-message::SessionMessage sessionMessage(const Entry& entry, const HiddenPayloads& hidden, const InForce& inForce) {
+message::SessionMessage sessionMessage(const Entry& entry, const HiddenPayloads& hidden,
+                                       const SettingsInForce& settings) {
   const auto stored = entry.redacted ? hidden.find(entry.id) : hidden.end();
   return {.entryId = entry.id,
           .type = entry.type,
           .payload = entry.redacted ? std::string_view() : std::string_view(entry.payload),
           .hidden = stored == hidden.end() ? std::string_view() : std::string_view(stored->second),
-          .system = inForce.system(),
-          .tools = inForce.tools()};
+          .system = settings.system(),
+          .tools = settings.tools()};
 }
 
 Result<void> readSource(SessionStore& store, const std::string& sessionId, const std::string& at,
@@ -95,11 +96,11 @@ Result<void> readSource(SessionStore& store, const std::string& sessionId, const
   } else {
     source.headId = entries.back().id;
   }
-  if (!entries.empty() && beginsTooLate(entries.front())) source.cut = entries.front();
+  if (!entries.empty() && hasMissingParent(entries.front())) source.orphanedRoot = entries.front();
   for (std::size_t i = entries.size(); i-- > 0;) {
     if (!isMigration((entries)[i])) continue;
     readWayBackOf(store, (entries)[i], source);
-    source.cut.reset();
+    source.orphanedRoot.reset();
     entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     break;
   }
@@ -112,12 +113,12 @@ Result<void> readSource(SessionStore& store, const std::string& sessionId, const
   bool isApart = false;
   for (std::size_t i = 0; i < source.entries.size(); ++i) {
     const Entry& entry = source.entries[i];
-    source.inForce.apply(entry);
+    source.settings.apply(entry);
     if (entry.redacted) source.redacted.push_back(entry.id);
     if (!message::isMessageType(entry.type)) continue;
     source.places.push_back(i);
     message::SessionMessage& message =
-        source.messages.emplace_back(sessionMessage(entry, source.hidden, source.inForce));
+        source.messages.emplace_back(sessionMessage(entry, source.hidden, source.settings));
     // A message that an edit replaces must not be joined with one that it does not replace.
     const bool isEdited = source.edited.contains(entry.id);
     message.neverJoined = isApart || isEdited;
@@ -133,8 +134,8 @@ Result<void> readOriginals(SessionStore& store, const std::string& sessionId, co
     if (strict) return fail(ErrorCode::Damaged, "the way back of the last migration is gone: " + source.wayBackProblem);
     reporter.warn("the way back of the last migration is gone: " + source.wayBackProblem + "; converted without it");
   }
-  if (source.cut) {
-    const std::string problem = reporter.beginsTooLate(*source.cut);
+  if (source.orphanedRoot) {
+    const std::string problem = reporter.beginsTooLate(*source.orphanedRoot);
     if (strict) return fail(ErrorCode::Damaged, problem, "bough verify names the damage");
   }
   for (const Entry& entry : source.entries) {

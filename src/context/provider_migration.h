@@ -23,14 +23,14 @@ bool isMigration(const Entry& entry);
 Result<void> checkTarget(Dialect target);
 
 /// The system prompt and tools in force after each entry. The returned views stay valid.
-class InForce {
+class SettingsInForce {
  public:
   void apply(const Entry& entry);
   [[nodiscard]] std::string_view system() const { return system_; }
   [[nodiscard]] std::string_view tools() const { return tools_; }
 
  private:
-  void keep(const std::optional<Recorded>& now, std::string_view& kept);
+  void keep(const std::optional<RecordedSetting>& now, std::string_view& kept);
 
   Branch branch_;
   std::string_view system_;
@@ -39,16 +39,17 @@ class InForce {
 };
 
 /// Returns the message of an entry. It points into all three arguments.
-message::SessionMessage sessionMessage(const Entry& entry, const HiddenPayloads& hidden, const InForce& inForce);
+message::SessionMessage sessionMessage(const Entry& entry, const HiddenPayloads& hidden,
+                                       const SettingsInForce& settings);
 
 /// The branch of a session, ready for conversion. Not copyable or movable, because its parts point into one another.
 struct MigrationSource {
   std::string headId;
-  std::vector<Entry> entries;       ///< After the last migration, root first.
-  HiddenPayloads hidden;            ///< The payloads of redacted entries.
-  std::optional<Entry> cut;         ///< The first entry of a branch without a migration, when its parent is lost.
-  std::vector<std::size_t> places;  ///< For each message, its position in `entries`.
-  InForce inForce;                  ///< At the end.
+  std::vector<Entry> entries;         ///< After the last migration, root first.
+  HiddenPayloads hidden;              ///< The payloads of redacted entries.
+  std::optional<Entry> orphanedRoot;  ///< The first entry of a branch without a migration, when its parent is lost.
+  std::vector<std::size_t> places;    ///< For each message, its position in `entries`.
+  SettingsInForce settings;           ///< At the end.
   std::vector<message::SessionMessage> messages;
   WayBack wayBack;                         ///< Of the last migration; empty without one.
   std::string wayBackProblem;              ///< Why the way back cannot be read.

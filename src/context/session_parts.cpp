@@ -15,8 +15,8 @@ bool hasText(const Message& message) {
 }  // namespace
 
 void SessionParts::add(std::uint64_t place, const Entry& entry) {
-  const auto index = static_cast<std::uint32_t>(seen_.size());
-  seen_.push_back({.place = place, .bytes = entry.payload.size()});
+  const auto index = static_cast<std::uint32_t>(messages_.size());
+  messages_.push_back({.place = place, .bytes = entry.payload.size()});
   const auto message = entry.redacted ? std::unexpected(Error{}) : normalizeEntry(entry);
   if (!message) return;
   bool calls = false;
@@ -30,19 +30,19 @@ void SessionParts::add(std::uint64_t place, const Entry& entry) {
     results = results || isResult;
     const std::uint64_t id = std::hash<std::string>{}(block.id.decode());
     if (isCall) {
-      SameId& same = calls_[id];
+      SameIdCalls& same = calls_[id];
       same.last = index;
       same.waiting.push_back(index);
-      ++seen_[index].open;
+      ++messages_[index].open;
       continue;
     }
     const auto found = calls_.find(id);
     if (found == calls_.end()) continue;
     // A second result can be reported as such only when its call is in the same part.
-    SameId& same = found->second;
-    seen_[same.waiting.empty() ? same.last : same.waiting.back()].reach = index;
+    SameIdCalls& same = found->second;
+    messages_[same.waiting.empty() ? same.last : same.waiting.back()].reach = index;
     if (same.waiting.empty()) continue;
-    --seen_[same.waiting.back()].open;
+    --messages_[same.waiting.back()].open;
     same.waiting.pop_back();
     answers = true;
   }
@@ -54,32 +54,32 @@ void SessionParts::add(std::uint64_t place, const Entry& entry) {
   } else if (message->role == Role::User && hasText(*message)) {
     kind = Kind::Question;
   }
-  seen_[index].kind = kind;
+  messages_[index].kind = kind;
 }
 
-bool SessionParts::mayCut(Kind before, Kind after, std::uint64_t bytes) const {
+bool SessionParts::canCut(Kind before, Kind after, std::uint64_t bytes) const {
   const bool isTurn = before == Kind::Answer && after == Kind::Question;
   const bool isStep =
       (before == Kind::Results || before == Kind::Question) && (after == Kind::Calls || after == Kind::Answer);
   return (isTurn && bytes >= partBytes_) || (isStep && bytes >= partBytes_ * 2);
 }
 
-std::vector<std::uint64_t> SessionParts::cuts() const {
-  std::vector<std::uint64_t> cuts;
+std::vector<std::uint64_t> SessionParts::partStarts() const {
+  std::vector<std::uint64_t> partStarts;
   std::uint64_t bytes = 0;
   std::size_t answered = 0;  // last result of all calls so far
   bool waits = false;        // a call of this turn has no result
-  for (std::size_t i = 0; i < seen_.size(); ++i) {
-    const Seen& each = seen_[i];
-    if (i > 0 && answered < i && !waits && mayCut(seen_[i - 1].kind, each.kind, bytes)) {
-      cuts.push_back(each.place);
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    const SeenMessage& each = messages_[i];
+    if (i > 0 && answered < i && !waits && canCut(messages_[i - 1].kind, each.kind, bytes)) {
+      partStarts.push_back(each.place);
       bytes = 0;
     }
     waits = (waits && each.kind != Kind::Question) || each.open > 0;
     answered = std::max<std::size_t>(answered, each.reach);
     bytes += each.bytes;
   }
-  return cuts;
+  return partStarts;
 }
 
 }  // namespace bough::context

@@ -19,12 +19,12 @@ class SessionParts {
   void add(std::uint64_t place, const Entry& entry);
   /// Returns the places of the messages at which parts begin, except the first. A part ends between two turns. A very
   /// long turn may be cut where no later result answers an earlier call and no call of the turn waits for a result.
-  [[nodiscard]] std::vector<std::uint64_t> cuts() const;
+  [[nodiscard]] std::vector<std::uint64_t> partStarts() const;
 
  private:
   // The kind of a message, as far as it matters for cuts.
   enum class Kind : std::uint8_t { Other, Question, Answer, Calls, Results };
-  struct Seen {
+  struct SeenMessage {
     std::uint64_t place = 0;
     std::uint64_t bytes = 0;
     std::uint32_t reach = 0;  // Index of the message with the last result of its calls.
@@ -32,17 +32,17 @@ class SessionParts {
     Kind kind = Kind::Other;
   };
 
-  [[nodiscard]] bool mayCut(Kind before, Kind after, std::uint64_t bytes) const;
+  [[nodiscard]] bool canCut(Kind before, Kind after, std::uint64_t bytes) const;
 
   // The calls with the same id.
-  struct SameId {
+  struct SameIdCalls {
     std::uint32_t last = 0;              // Index of the message with the latest of these calls.
     std::vector<std::uint32_t> waiting;  // Indexes of the messages whose call has no result yet.
   };
 
   std::uint64_t partBytes_;
-  std::vector<Seen> seen_;
-  std::unordered_map<std::uint64_t, SameId> calls_;  // By the hash of the call's id.
+  std::vector<SeenMessage> messages_;
+  std::unordered_map<std::uint64_t, SameIdCalls> calls_;  // By the hash of the call's id.
 };
 
 }  // namespace bough::context

@@ -14,15 +14,15 @@ class Signatures {
   Signatures(const Branch& branch, const RequestChanges& changes) : branch_(branch), changes_(changes) {
     firstRedacted_ = branch.entries.size();
     for (std::size_t i = 0; i < branch.entries.size(); ++i) {
-      placeOf_.emplace(branch.entries[i].id, i);
+      indexes_.emplace(branch.entries[i].id, i);
       if (branch.entries[i].redacted && i < firstRedacted_) firstRedacted_ = i;
     }
   }
 
   // Returns what differs before an entry between now and the time when it was written; empty when nothing does.
-  [[nodiscard]] std::string brokenBy(std::string_view entryId) const {
-    const auto found = placeOf_.find(entryId);
-    const std::size_t place = found == placeOf_.end() ? 0 : found->second;
+  [[nodiscard]] std::string invalidReason(std::string_view entryId) const {
+    const auto found = indexes_.find(entryId);
+    const std::size_t place = found == indexes_.end() ? 0 : found->second;
     if (changes_.system || place < branch_.systemSince) return "the system prompt before it changed";
     if (changes_.tools || place < branch_.toolsSince) return "the tools before it changed";
     if (branch_.summary && place < branch_.summarySince) return "a summary stands for the messages before it";
@@ -36,7 +36,7 @@ class Signatures {
  private:
   const Branch& branch_;
   const RequestChanges& changes_;
-  std::unordered_map<std::string_view, std::size_t> placeOf_;
+  std::unordered_map<std::string_view, std::size_t> indexes_;
   std::size_t firstRedacted_ = 0;
 };
 
@@ -55,7 +55,7 @@ void reportSignatures(const message::History& history, const Branch& branch, Dia
                              .reason = "not in this context; the session keeps it",
                              .entryId = std::string(original.entryId)};
       if (original.dialect == target) {
-        status.reason = target == Dialect::Anthropic ? signatures->brokenBy(original.entryId) : "";
+        status.reason = target == Dialect::Anthropic ? signatures->invalidReason(original.entryId) : "";
         status.state = status.reason.empty() ? SignatureState::Valid : SignatureState::Invalid;
         if (!status.reason.empty()) {
           reporter.warn(fmt::format("entry {}: the signature is no longer valid: {}", original.entryId, status.reason));

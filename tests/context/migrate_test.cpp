@@ -53,7 +53,7 @@ class Migrate : public ContextTest {
 };
 
 // Returns true when `all` contains all of `wanted`, in that order.
-bool standsIn(const std::vector<std::string>& wanted, const std::vector<std::string>& all) {
+bool isSubsequence(const std::vector<std::string>& wanted, const std::vector<std::string>& all) {
   std::size_t found = 0;
   for (const std::string& each : all) {
     if (found < wanted.size() && each == wanted[found]) ++found;
@@ -130,7 +130,7 @@ TEST_F(Migrate, TheWayBackIsExactForAllPairsAndChainsWithTurnsAddedInBetween) {
       session = to(session, next);
       at = next;
       trail += " > " + std::string(toString(at));
-      ASSERT_TRUE(standsIn(authored[static_cast<std::size_t>(at)], bytesOf(session, at))) << seed << ' ' << trail;
+      ASSERT_TRUE(isSubsequence(authored[static_cast<std::size_t>(at)], bytesOf(session, at))) << seed << ' ' << trail;
       const Context context = must(buildContext(*store, session, {.dialect = at}));
       for (const std::string& rule : brokenRules(at, context.requestJson())) ADD_FAILURE() << rule;
       ASSERT_FALSE(HasFailure()) << "seed " << seed << ' ' << trail << '\n' << context.messages;

@@ -37,7 +37,7 @@ std::string withTurn(Dialect dialect, const std::string& document, const std::ve
 }
 
 // Returns true when `all` contains all of `wanted`, in that order.
-bool standsIn(const std::vector<std::string>& wanted, const std::vector<std::string>& all) {
+bool isSubsequence(const std::vector<std::string>& wanted, const std::vector<std::string>& all) {
   std::size_t found = 0;
   for (const std::string& each : all) {
     if (found < wanted.size() && each == wanted[found]) ++found;
@@ -90,7 +90,8 @@ TEST(Conversion, ChainsWithTurnsAddedInBetweenKeepEveryMessageAsItsAuthorWroteIt
       wayBack = next->wayBack;
       at = to;
       const auto& wanted = authored[static_cast<std::size_t>(at)];
-      ASSERT_TRUE(standsIn(wanted, elementsOf(at, document))) << "seed " << seed << ' ' << trail << '\n' << document;
+      ASSERT_TRUE(isSubsequence(wanted, elementsOf(at, document))) << "seed " << seed << ' ' << trail << '\n'
+                                                                   << document;
       if (step > 0 || at != first) expectValid(at, document);
       ASSERT_FALSE(HasFailure()) << "seed " << seed << ' ' << trail;
       if (maker.chance(50) && step < steps) {
@@ -136,7 +137,7 @@ TEST(Conversion, AnEditTouchesOnlyTheMessageItWasMadeIn) {
       ASSERT_TRUE(back);
       std::vector<std::string> untouched = elementsOf(from, document);
       std::erase_if(untouched, [&](const std::string& message) { return message.contains(text); });
-      ASSERT_TRUE(standsIn(untouched, elementsOf(from, back->document)))
+      ASSERT_TRUE(isSubsequence(untouched, elementsOf(from, back->document)))
           << "seed " << seed << ' ' << toString(from) << " over " << toString(to) << ' ' << text << '\n'
           << document << '\n'
           << edited << '\n'
