@@ -306,32 +306,6 @@ TEST(Provider, SilentServerIsGivenUp) {
   EXPECT_TRUE(tried.answer.error().retryable);
 }
 
-// Servers that route to other providers' models do this.
-TEST(Provider, AnErrorWithTheStatusOfASuccessHasTheHintOfItsKind) {
-  struct Case {
-    std::string error;
-    std::string hint;
-  };
-  const Case cases[] = {
-      {R"({"type":"overloaded_error","message":"busy"})", "wait, then say it again"},
-      {R"({"code":503,"message":"busy"})", "wait, then say it again"},
-      {R"({"code":429,"message":"slow down"})", "too many requests"},
-      {R"({"type":"invalid_request_error","message":"prompt is too long: 9 tokens"})", "/compact"},
-      {R"({"type":"invalid_request_error","message":"bad word"})", "say it differently"},
-      {R"({"type":"authentication_error","message":"no"})", "check the key"},
-      {R"({"type":"not_found_error","message":"no"})", "is there a model m"},
-      {R"({"code":"insufficient_quota","message":"no"})", "add credit"},
-      {R"({"code":1210,"message":"no"})", "say it again, or /model"},
-  };
-  for (const Case& each : cases) {
-    LoopbackServer server(
-        [&](const HttpIn&, Reply& reply) { reply.answer(200, "application/json", R"({"error":)" + each.error + "}"); });
-    const Tried tried = tryOn(server, Dialect::OpenaiChat, {.attempts = 1});
-    ASSERT_FALSE(tried.answer.has_value()) << each.error;
-    EXPECT_TRUE(tried.answer.error().hint.contains(each.hint)) << each.error << ": " << tried.answer.error().hint;
-  }
-}
-
 TEST(Provider, NonsenseIsNamedAndNotRetriedForEver) {
   struct Case {
     std::string type;
