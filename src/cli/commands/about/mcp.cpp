@@ -20,7 +20,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   while (!outputClosed()) {
     const auto line = input.nextLine();
     if (!line && line.error().code == ErrorCode::InvalidArgument) {  // the line is too long
-      printJsonLine(serve::McpServer::refuse(line.error()));
+      printJsonLine(serve::McpServer::refusalAnswer(line.error()));
       BOUGH_TRY(const auto more, input.skipLine());
       if (!more) break;
       continue;
