@@ -28,8 +28,8 @@ namespace {
 // Up to this many sessions, each catch-up looks at every session: that takes a millisecond or two and also finds
 // changes made without bough. With more sessions, the store reports what has changed, and all sessions are looked at
 // only from time to time.
-constexpr std::uint64_t kAlwaysLookedAt = 2000;
-constexpr std::uint64_t kLookAtAllMs = 600'000;
+constexpr std::uint64_t kMaxAlwaysChecked = 2000;
+constexpr std::uint64_t kFullCheckIntervalMs = 600'000;
 // The size of a transaction: smaller ones cost more syncs, larger ones make other processes wait longer. The pause
 // between two transactions gives waiting processes (catalog::kLockPollMs) a chance; it is longer where the machine is
 // busy.
@@ -39,12 +39,12 @@ constexpr std::uint64_t kTransactionSessions = 5000;
 // Sessions that may have to be taken in, and the token for the next question to the store.
 struct Plan {
   std::vector<std::string> sessions;
-  bool looksAtAll = false;
-  bool due = false;  // all sessions are looked at because the last time was long ago
+  bool checksAll = false;
+  bool isFullCheckDue = false;  // all sessions are looked at because the last time was long ago
   std::string token;
 };
 
-void letOthersWrite(std::chrono::nanoseconds afterWork) {
+void pauseForOtherWriters(std::chrono::nanoseconds afterWork) {
   constexpr int kShare = 32;
   std::this_thread::sleep_for(
       std::max<std::chrono::nanoseconds>(std::chrono::milliseconds(2 * catalog::kLockPollMs), afterWork / kShare));
@@ -68,7 +68,7 @@ void Catalog::State::setMeta(const char* name, Blob value) {
 
 std::optional<std::string> Catalog::State::generation() {
   std::string found = meta("generation");
-  if (!database->take()) return std::nullopt;
+  if (!database->takeFailure()) return std::nullopt;
   return found;
 }
 
@@ -77,59 +77,59 @@ bool Catalog::State::wasEmptiedSince(const std::optional<std::string>& before) {
   return now ? now != before : catalog::isEmptied(*database);
 }
 
-Result<void> Catalog::State::mustBe(const std::string& wanted) {
+Result<void> Catalog::State::checkGeneration(const std::string& wanted) {
   const std::string found = meta("generation");
-  auto read = database->take();
+  auto read = database->takeFailure();
   if (read ? found == wanted : !catalog::isEmptied(*database)) return read;
   return fail(ErrorCode::Conflict, fmt::format("{}/{}: others empty the catalog", store.folder(), catalog::kFileName));
 }
 
-void Catalog::State::take(catalog::OpenedCatalog opened) {
+void Catalog::State::adopt(catalog::OpenedCatalog opened) {
   database = std::move(opened.database);
   memory = opened.memory;
   readOnly = opened.readOnly;
-  quiet = opened.quiet;
+  immutableState = opened.immutableState;
   std::ranges::move(opened.notes, std::back_inserter(notes));
 }
 
 Result<void> Catalog::State::enter() {
   if (forks == forkCount()) return {};
   BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, true));
-  take(std::move(opened));
+  adopt(std::move(opened));
   forks = forkCount();
   if (memory) {
-    BOUGH_TRY(catchUp({.search = searched}));
+    BOUGH_TRY(catchUp({.search = wantsSearch}));
   }
   return {};
 }
 
 Result<void> Catalog::State::makeWritable() {
-  if (!quiet) return {};
+  if (!immutableState) return {};
   BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, false));
-  take(std::move(opened));
+  adopt(std::move(opened));
   return {};
 }
 
-Result<void> Catalog::State::openAgain() {
+Result<void> Catalog::State::reopen() {
   BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, false));
-  take(std::move(opened));
-  if (!caughtUp && meta("token").empty()) caughtUp = "none";
-  (void)database->take();
+  adopt(std::move(opened));
+  if (!caughtUpGeneration && meta("token").empty()) caughtUpGeneration = "none";
+  (void)database->takeFailure();
   return {};
 }
 
 Result<void> Catalog::State::replaceDamaged() {
   database.reset();
-  BOUGH_TRY(auto note, catalog::setAside(store.folder()));
+  BOUGH_TRY(auto note, catalog::setAsideDamaged(store.folder()));
   BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, false));
-  take(std::move(opened));
+  adopt(std::move(opened));
   notes.push_back(std::move(note));
   return {};
 }
 
 Result<void> Catalog::State::moveToMemory(std::string_view why) {
   BOUGH_TRY(auto opened, catalog::openCatalog({}, options, false));
-  take(std::move(opened));
+  adopt(std::move(opened));
   notes.push_back(fmt::format("{}/catalog.db {} and is out of date: it is rebuilt in memory", store.folder(), why));
   return {};
 }
@@ -138,29 +138,30 @@ namespace {
 
 // Returns the sessions that the store reports as changed, including deleted ones.
 Result<Plan> makePlan(SessionStore& store, catalog::Database& database, const CatchUpOptions& options,
-                      const std::string& token, std::uint64_t lookedAtAllMs, std::uint64_t nowMs) {
+                      const std::string& token, std::uint64_t lastFullCheckMs, std::uint64_t nowMs) {
   BOUGH_TRY(auto changes, store.changesSince(token));
-  Plan plan{.sessions = {}, .looksAtAll = false, .due = false, .token = changes.token};
-  bool many = false;
-  if (Query beyond(database, "SELECT 1 FROM session LIMIT 1 OFFSET ?", kAlwaysLookedAt); beyond.next()) many = true;
-  plan.due = many && (nowMs < lookedAtAllMs || nowMs - lookedAtAllMs > kLookAtAllMs);
-  plan.looksAtAll = changes.all || options.everything || !many || (plan.due && !options.leaveDue);
+  Plan plan{.sessions = {}, .checksAll = false, .isFullCheckDue = false, .token = changes.token};
+  bool hasManySessions = false;
+  if (Query beyond(database, "SELECT 1 FROM session LIMIT 1 OFFSET ?", kMaxAlwaysChecked); beyond.next())
+    hasManySessions = true;
+  plan.isFullCheckDue = hasManySessions && (nowMs < lastFullCheckMs || nowMs - lastFullCheckMs > kFullCheckIntervalMs);
+  plan.checksAll = changes.all || options.everything || !hasManySessions || (plan.isFullCheckDue && !options.leaveDue);
   std::unordered_set<std::string> chosen(changes.ids.begin(), changes.ids.end());
-  if (plan.looksAtAll || changes.names) {
+  if (plan.checksAll || changes.names) {
     BOUGH_TRY(auto listed, store.listSessions());
     std::unordered_set<std::string> present(listed.begin(), listed.end());
     Query rows(database, "SELECT sessionId FROM session");
     while (rows.next()) {
       std::string id = rows.text(0);
       const bool gone = present.erase(id) == 0;
-      if (gone || plan.looksAtAll) {
+      if (gone || plan.checksAll) {
         chosen.insert(std::move(id));
       }
     }
     chosen.merge(present);
   }
   for (const std::uint32_t group : changes.groups) {
-    if (plan.looksAtAll) break;
+    if (plan.checksAll) break;
     Query rows(database, "SELECT sessionId FROM session WHERE changeGroup = ?", group);
     while (rows.next()) chosen.insert(rows.text(0));
   }
@@ -193,7 +194,7 @@ Result<GoneSessions> dropUnchanged(SessionStore& store, catalog::Database& datab
     if (!same) changed.push_back(std::move(id));
   }
   sessions = std::move(changed);
-  BOUGH_TRY(database.take());
+  BOUGH_TRY(database.takeFailure());
   for (const std::string& id : ids) gone[id] = false;
   if (gone.empty()) return gone;
   BOUGH_TRY(const auto missing, store.maintenance().missing(std::move(ids)));
@@ -220,51 +221,51 @@ std::uint64_t bytesToRead(const SessionStore& store, catalog::Database& database
 
 Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
   CatchUpReport report;
-  searched = searched || wanted.search;
+  wantsSearch = wantsSearch || wanted.search;
   const std::string planned = meta("generation");
-  BOUGH_TRY(database->take());
+  BOUGH_TRY(database->takeFailure());
   if (wanted.search && !readOnly && catalog::isMostlyAbandoned(*database)) {
     BOUGH_TRY(makeWritable());
     Transaction transaction(*database);
-    BOUGH_TRY(mustBe(planned));
+    BOUGH_TRY(checkGeneration(planned));
     catalog::resetSearch(*database);
     BOUGH_TRY(transaction.commit());
   }
   const std::uint64_t nowMs = systemEnvironment().clock.nowMs();
   const std::string token = meta("token");
-  const std::string lookedAtAll = meta("lookedAtAllMs");
-  std::uint64_t lookedAtAllMs = 0;
-  for (const char c : lookedAtAll) lookedAtAllMs = lookedAtAllMs * 10 + static_cast<std::uint64_t>(c - '0');
-  BOUGH_TRY(auto plan, makePlan(store, *database, wanted, token, lookedAtAllMs, nowMs));
+  const std::string lastFullCheck = meta("lookedAtAllMs");
+  std::uint64_t lastFullCheckMs = 0;
+  for (const char c : lastFullCheck) lastFullCheckMs = lastFullCheckMs * 10 + static_cast<std::uint64_t>(c - '0');
+  BOUGH_TRY(auto plan, makePlan(store, *database, wanted, token, lastFullCheckMs, nowMs));
   BOUGH_TRY(const auto gone, dropUnchanged(store, *database, wanted.search, plan.sessions));
   CatchUpProgress progress{.totalSessions = plan.sessions.size()};
   if (wanted.progress && !plan.sessions.empty()) {
     progress.totalBytes = bytesToRead(store, *database, wanted.search, plan.sessions);
-    BOUGH_TRY(database->take());
+    BOUGH_TRY(database->takeFailure());
     if (!wanted.progress(progress)) {
-      caughtUp.reset();
+      caughtUpGeneration.reset();
       return report;
     }
   }
   const bool tokenMoved = plan.token != token;
-  const bool worthKeeping = tokenMoved || (plan.due && plan.looksAtAll);
-  report.due = plan.due && !plan.looksAtAll;
-  if (quiet && (!plan.sessions.empty() || worthKeeping)) {
+  const bool worthKeeping = tokenMoved || (plan.isFullCheckDue && plan.checksAll);
+  report.due = plan.isFullCheckDue && !plan.checksAll;
+  if (immutableState && (!plan.sessions.empty() || worthKeeping)) {
     BOUGH_TRY(makeWritable());
   }
   if (readOnly && !plan.sessions.empty()) {
     BOUGH_TRY(moveToMemory("cannot be written to"));
     return catchUp(wanted);
   }
-  bool tookAll = true;
+  bool isComplete = true;
   bool stopped = false;
   bool emptied = false;
   std::size_t at = 0;
   while (at < plan.sessions.size()) {
     const auto begin = std::chrono::steady_clock::now();
     Transaction transaction(*database);
-    BOUGH_TRY(database->take());
-    BOUGH_TRY(mustBe(planned));
+    BOUGH_TRY(database->takeFailure());
+    BOUGH_TRY(checkGeneration(planned));
     std::uint64_t bytes = 0;
     for (std::uint64_t count = 0; at < plan.sessions.size() && count < kTransactionSessions; ++count, ++at) {
       if (bytes > kTransactionBytes) break;
@@ -273,50 +274,52 @@ Result<CatchUpReport> Catalog::State::catchUp(const CatchUpOptions& wanted) {
       if (outcome && *outcome == Intake::Outcome::Gone) {
         // A log that disappeared just now is looked at again next time.
         const auto found = gone.find(plan.sessions[at]);
-        if (found != gone.end()) catalog::takeOut(store, *database, found->first, /*isMissing=*/found->second);
-        tookAll = tookAll && found != gone.end();
+        if (found != gone.end())
+          catalog::removeGoneSession(store, *database, found->first, /*isMissing=*/found->second);
+        isComplete = isComplete && found != gone.end();
       }
-      BOUGH_TRY(database->take());
-      if (intake.taken().mustResetSearch) {
+      BOUGH_TRY(database->takeFailure());
+      if (intake.result().mustResetSearch) {
         catalog::resetSearch(*database);
         emptied = true;
       }
       if (!outcome) {
         // Continue with the other sessions; this one is tried again next time.
-        tookAll = false;
+        isComplete = false;
         report.notes.push_back(
             withNote(outcome.error(), fmt::format("session {} was left out", plan.sessions[at])).message);
         continue;
       }
-      if (*outcome == Intake::Outcome::Taken) ++report.sessions;
+      if (*outcome == Intake::Outcome::Updated) ++report.sessions;
       if (*outcome == Intake::Outcome::Gone) ++report.removed;
-      report.entries += intake.taken().entries;
-      bytes += intake.taken().payloadBytes;
-      progress.doneBytes += intake.taken().payloadBytes;
+      report.entries += intake.result().entries;
+      bytes += intake.result().payloadBytes;
+      progress.doneBytes += intake.result().payloadBytes;
       progress.doneSessions = at + 1;
       if (wanted.progress && !wanted.progress(progress)) {
-        tookAll = false;
+        isComplete = false;
         stopped = true;
         plan.sessions.resize(at + 1);
       }
     }
     BOUGH_TRY(transaction.commit());
-    if (wanted.search && !memory && at < plan.sessions.size()) letOthersWrite(std::chrono::steady_clock::now() - begin);
+    if (wanted.search && !memory && at < plan.sessions.size())
+      pauseForOtherWriters(std::chrono::steady_clock::now() - begin);
   }
-  if (tookAll && worthKeeping && !readOnly) {
+  if (isComplete && worthKeeping && !readOnly) {
     Transaction transaction(*database);
-    BOUGH_TRY(database->take());
-    BOUGH_TRY(mustBe(planned));
+    BOUGH_TRY(database->takeFailure());
+    BOUGH_TRY(checkGeneration(planned));
     setMeta("token", Blob{plan.token});
     const std::string now = fmt::format("{}", nowMs);
-    if (plan.looksAtAll) setMeta("lookedAtAllMs", Blob{now});
+    if (plan.checksAll) setMeta("lookedAtAllMs", Blob{now});
     BOUGH_TRY(transaction.commit());
   }
   if (auto wiped = wipe(); !wiped && wiped.error().code != ErrorCode::Busy) return std::unexpected(wiped.error());
-  if (emptied && wanted.search && tookAll) {
+  if (emptied && wanted.search && isComplete) {
     BOUGH_TRY(catchUp(wanted));
   }
-  caughtUp = stopped ? std::nullopt : std::optional(planned);
+  caughtUpGeneration = stopped ? std::nullopt : std::optional(planned);
   return report;
 }
 
@@ -331,7 +334,7 @@ Result<std::unique_ptr<Catalog>> Catalog::open(SessionStore& store, const Catalo
   auto state = std::make_unique<State>(store, options, store.catalog());
   if (state->source == nullptr) {
     BOUGH_TRY(auto opened, catalog::openCatalog(store.folder(), options, true));
-    state->take(std::move(opened));
+    state->adopt(std::move(opened));
   }
   return std::unique_ptr<Catalog>(new Catalog(std::move(state)));
 }
@@ -339,9 +342,9 @@ Result<std::unique_ptr<Catalog>> Catalog::open(SessionStore& store, const Catalo
 Result<CatchUpReport> Catalog::catchUp(const CatchUpOptions& options) {
   if (state_->source != nullptr) {
     state_->sourceSearch = options.search;
-    return catalog::takeIntoSource(state_->store, *state_->source, options);
+    return catalog::updateSource(state_->store, *state_->source, options);
   }
-  auto taken = state_->guarded([&] { return state_->catchUp(options); });
+  auto taken = state_->withRecovery([&] { return state_->catchUp(options); });
   // All the text might not fit into memory, so a search is answered from what was taken in before.
   if (taken || taken.error().code != ErrorCode::NoSpace || state_->memory || options.search) return taken;
   if (auto moved = state_->moveToMemory("cannot grow, because the disk is full,"); !moved) return taken;
@@ -393,10 +396,10 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
                   "nothing was rebuilt; lists and searches work all the same");
     }
     state.notes.clear();
-    state.take(std::move(opened));
+    state.adopt(std::move(opened));
   }
   BOUGH_TRY(state.makeWritable());
-  auto emptied = state.guarded([&]() -> Result<void> {
+  auto emptied = state.withRecovery([&]() -> Result<void> {
     // Overwriting all deleted pages would take as long as building the file. VACUUM removes the free pages anyway.
     state.database->execute("PRAGMA secure_delete = OFF");
     {
@@ -405,15 +408,15 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
       if (auto done = transaction.commit(); !done) return done;
     }
     state.database->execute("VACUUM");
-    auto shrunk = state.database->take();
+    auto shrunk = state.database->takeFailure();
     state.database->execute("PRAGMA secure_delete = ON");
-    (void)state.database->emptyLog();
+    (void)state.database->truncateWal();
     // When another process is working, or the disk is full, the file only stays as large as it was.
     if (!shrunk && shrunk.error().code == ErrorCode::Damaged) return shrunk;
-    return state.database->take();
+    return state.database->takeFailure();
   });
   if (!emptied) return std::unexpected(emptied.error());
-  if (!state.memory) catalog::forgetDamaged(state.store.folder());
+  if (!state.memory) catalog::removeDamagedCopy(state.store.folder());
   CatchUpOptions all = options;
   all.everything = true;
   return catchUp(all);

@@ -24,11 +24,11 @@ struct Catalog::State {
   std::unique_ptr<catalog::Database> database;
   bool memory = false;
   bool readOnly = false;
-  std::optional<catalog::FileState> quiet;  ///< See OpenedCatalog.
+  std::optional<catalog::FileState> immutableState;  ///< See OpenedCatalog.
   std::vector<std::string> notes;
-  bool searched = false;  ///< The text was indexed for search.
+  bool wantsSearch = false;  ///< A catch-up of this object included the text, so later ones do, too.
   /// The generation that this object has brought fully up to date; std::nullopt before the first complete catch-up.
-  std::optional<std::string> caughtUp;
+  std::optional<std::string> caughtUpGeneration;
   unsigned forks = forkCount();
 
   [[nodiscard]] std::string meta(const char* name);
@@ -38,15 +38,15 @@ struct Catalog::State {
   [[nodiscard]] std::optional<std::string> generation();
   [[nodiscard]] bool wasEmptiedSince(const std::optional<std::string>& before);
   /// Returns Conflict when the catalog is of another generation.
-  [[nodiscard]] Result<void> mustBe(const std::string& wanted);
+  [[nodiscard]] Result<void> checkGeneration(const std::string& wanted);
 
-  void take(catalog::OpenedCatalog opened);
+  void adopt(catalog::OpenedCatalog opened);
   /// Must be called at the start of each public call. In a child of fork(2), reopens the catalog and catches up.
   Result<void> enter();
   /// Reopens the file for writing. Must be called before anything is written.
   Result<void> makeWritable();
   /// Reopens the file after others changed it. The file may now lack sessions that were taken in before.
-  Result<void> openAgain();
+  Result<void> reopen();
   /// Replaces a file that turned out to be damaged, and opens the new one.
   Result<void> replaceDamaged();
   /// Continues with a copy in memory because the file is out of date and read-only. `why` describes the state of the
@@ -66,51 +66,51 @@ struct Catalog::State {
 
   /// Runs `operation`. When the catalog is damaged, or was emptied meanwhile, repairs it and runs `operation` again.
   template <typename Operation>
-  auto guarded(Operation operation) -> decltype(operation());
-  /// Runs `question` as guarded() does. The answer contains everything that was caught up with, even when others have
-  /// emptied the catalog since.
+  auto withRecovery(Operation operation) -> decltype(operation());
+  /// Runs `question` as withRecovery() does. The answer contains everything that was caught up with, even when others
+  /// have emptied the catalog since.
   template <typename Question>
-  auto answered(Question question) -> decltype(question());
+  auto answerFromSnapshot(Question question) -> decltype(question());
 };
 
 template <typename Operation>
-auto Catalog::State::guarded(Operation operation) -> decltype(operation()) {
+auto Catalog::State::withRecovery(Operation operation) -> decltype(operation()) {
   BOUGH_TRY(enter());
   bool replaced = false;
-  bool doubted = false;
+  bool isReopened = false;
   for (int tries = 1;; ++tries) {
     const auto before = generation();
     auto result = operation();
-    const bool written = quiet && catalog::fileStateOf(store.folder()) != quiet;
+    const bool written = immutableState && catalog::fileStateOf(store.folder()) != immutableState;
     if ((result && !written) || memory) return result;
-    if (written || (quiet && !std::exchange(doubted, true))) {
+    if (written || (immutableState && !std::exchange(isReopened, true))) {
       // Another process wrote to the file, or may have; retry once. A second failure on an unchanged file is final.
-      BOUGH_TRY(openAgain());
+      BOUGH_TRY(reopen());
     } else if (result.error().code == ErrorCode::Damaged) {
       if (readOnly || std::exchange(replaced, true)) return result;
       BOUGH_TRY(replaceDamaged());
-      if (auto taken = catchUp({.search = searched}); !taken && taken.error().code != ErrorCode::Conflict) {
+      if (auto taken = catchUp({.search = wantsSearch}); !taken && taken.error().code != ErrorCode::Conflict) {
         return std::unexpected(std::move(taken.error()));
       }
-    } else if (tries == catalog::kMostTries) {
+    } else if (tries == catalog::kMaxConflictRetries) {
       return std::unexpected(catalog::asBusy(std::move(result.error())));
     } else if (result.error().code != ErrorCode::Conflict) {
       if (!wasEmptiedSince(before)) return result;
-      BOUGH_TRY(openAgain());
+      BOUGH_TRY(reopen());
     }
   }
 }
 
 template <typename Question>
-auto Catalog::State::answered(Question question) -> decltype(question()) {
-  return guarded([&]() -> decltype(question()) {
-    if (caughtUp && generation() != caughtUp) {
-      BOUGH_TRY(catchUp({.search = searched}));
+auto Catalog::State::answerFromSnapshot(Question question) -> decltype(question()) {
+  return withRecovery([&]() -> decltype(question()) {
+    if (caughtUpGeneration && generation() != caughtUpGeneration) {
+      BOUGH_TRY(catchUp({.search = wantsSearch}));
     }
     const catalog::Snapshot snapshot(*database);
     auto answer = question();
-    if (caughtUp && (answer || answer.error().code == ErrorCode::NotFound)) {
-      BOUGH_TRY(mustBe(*caughtUp));
+    if (caughtUpGeneration && (answer || answer.error().code == ErrorCode::NotFound)) {
+      BOUGH_TRY(checkGeneration(*caughtUpGeneration));
     }
     return answer;
   });
@@ -119,8 +119,9 @@ auto Catalog::State::answered(Question question) -> decltype(question()) {
 template <typename Question>
 auto Catalog::State::askSource(Question question) -> decltype(question(*source)) {
   auto answer = question(*source);
-  for (int tries = 1; !answer && answer.error().code == ErrorCode::Conflict && tries < catalog::kMostTries; ++tries) {
-    BOUGH_TRY(catalog::takeIntoSource(store, *source, {.search = sourceSearch}));
+  for (int tries = 1; !answer && answer.error().code == ErrorCode::Conflict && tries < catalog::kMaxConflictRetries;
+       ++tries) {
+    BOUGH_TRY(catalog::updateSource(store, *source, {.search = sourceSearch}));
     answer = question(*source);
   }
   if (!answer) return std::unexpected(catalog::asBusy(std::move(answer.error())));

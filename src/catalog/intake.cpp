@@ -20,8 +20,8 @@ namespace bough::catalog {
 namespace {
 
 // Limits for texts that are handed over: a database stores them with one statement, which must not take long.
-constexpr std::uint64_t kMostTexts = 10'000;
-constexpr std::uint64_t kMostTextBytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t kMaxTexts = 10'000;
+constexpr std::uint64_t kMaxTextBytesAtOnce = std::uint64_t{4} << 20;
 
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;
@@ -38,7 +38,7 @@ std::vector<std::string> linesOf(std::string_view text) {
   return lines;
 }
 
-Result<bool> holds(SessionStore& store, const SessionRow& row, const std::string& entryId) {
+Result<bool> containsEntry(SessionStore& store, const SessionRow& row, const std::string& entryId) {
   const auto found = store.sequenceOf(row.facts.sessionId, entryId);
   if (!found && found.error().code != ErrorCode::NotFound) return std::unexpected(found.error());
   return found.has_value();
@@ -46,43 +46,43 @@ Result<bool> holds(SessionStore& store, const SessionRow& row, const std::string
 
 // Remembers that entries counted under the same header are gone: a log never loses entries by itself. A damaged line
 // still occupies its place.
-Result<void> noteLoss(SessionStore& store, SessionRow& row, const SessionState& state) {
-  if (row.taken == 0 && row.lostId.empty()) return {};
-  bool sameHeader = false;
-  bool inPlace = false;
+Result<void> recordLostEntries(SessionStore& store, SessionRow& row, const SessionState& state) {
+  if (row.catalogedEntries == 0 && row.lostEntryId.empty()) return {};
+  bool hasSameHeader = false;
+  bool isStillThere = false;
   BOUGH_TRY(store.readOwnEntries(row.facts.sessionId, 0, 1,
-                                 [&](std::uint64_t, Entry& entry) { sameHeader = entry.id == row.headerId; }));
-  if (!sameHeader) {
-    row.lostId.clear();
+                                 [&](std::uint64_t, Entry& entry) { hasSameHeader = entry.id == row.headerId; }));
+  if (!hasSameHeader) {
+    row.lostEntryId.clear();
     return {};
   }
-  if (row.taken == 0) return {};
-  if (state.entryCount >= row.taken) {
-    BOUGH_TRY(store.readOwnEntries(row.facts.sessionId, row.taken - 1, 1,
-                                   [&](std::uint64_t, Entry& entry) { inPlace = isUnreadable(entry); }));
+  if (row.catalogedEntries == 0) return {};
+  if (state.entryCount >= row.catalogedEntries) {
+    BOUGH_TRY(store.readOwnEntries(row.facts.sessionId, row.catalogedEntries - 1, 1,
+                                   [&](std::uint64_t, Entry& entry) { isStillThere = isUnreadable(entry); }));
   }
-  if (inPlace || (!row.lostId.empty() && row.lostEntries >= row.taken)) return {};
-  BOUGH_TRY(const bool isThere, holds(store, row, row.lastId));
+  if (isStillThere || (!row.lostEntryId.empty() && row.lostEntries >= row.catalogedEntries)) return {};
+  BOUGH_TRY(const bool isThere, containsEntry(store, row, row.lastId));
   if (isThere) return {};
-  row.lostId = row.lastId;
-  row.lostEntries = row.taken;
+  row.lostEntryId = row.lastId;
+  row.lostEntries = row.catalogedEntries;
   return {};
 }
 
 // Returns true when a message is older than the message of the title. Reads only the latter from the log, because after
 // an entry from the future, or when a clock was set back, every message is late.
-bool saidBeforeTitle(SessionStore& store, const SessionTally& tally) {
+bool isTitleOutdated(SessionStore& store, const SessionTally& tally) {
   const SessionRow& row = tally.row;
-  if (!tally.saidLateMs || row.facts.titleSource != TitleSource::Message) return false;
-  if (tally.titleMs) return tally.saidBeforeTitle();
+  if (!tally.oldestLateMs || row.facts.titleSource != TitleSource::Message) return false;
+  if (tally.titleMs) return tally.isTitleOutdated();
   std::optional<std::uint64_t> titleMs;
-  const auto sequence = store.sequenceOf(row.facts.sessionId, row.titleEntry);
+  const auto sequence = store.sequenceOf(row.facts.sessionId, row.titleEntryId);
   if (!sequence) return true;
   const auto read = store.readOwnEntries(row.facts.sessionId, *sequence, 1, [&](std::uint64_t, Entry& entry) {
-    if (entry.id == row.titleEntry) titleMs = parseTimestamp(entry.timestamp);
+    if (entry.id == row.titleEntryId) titleMs = parseTimestamp(entry.timestamp);
   });
   if (!read) return true;
-  return !titleMs || *tally.saidLateMs < *titleMs;
+  return !titleMs || *tally.oldestLateMs < *titleMs;
 }
 
 // A redaction may name its target by its place in the log, when the target could not be read then. Once the target can
@@ -96,17 +96,17 @@ std::vector<std::string> redactedPlaces(Database& database, std::int64_t session
 
 // Returns true when a session, or a place in one, is permanently unavailable: gone, damaged or not a valid name. False
 // when it just cannot be read now.
-bool isGoneForGood(const Error& error) {
+bool isPermanent(const Error& error) {
   if (error.code == ErrorCode::Damaged) return !error.retryable;
   return error.code == ErrorCode::NotFound || error.code == ErrorCode::InvalidArgument ||
          error.code == ErrorCode::NewerFormat;
 }
 
 // Returns std::nullopt while the id is still unknown.
-Result<std::optional<std::string>> idAtPlace(SessionStore& store, const std::string& sessionId,
-                                             const std::string& place) {
+Result<std::optional<std::string>> currentIdOf(SessionStore& store, const std::string& sessionId,
+                                               const std::string& place) {
   auto entry = store.loadEntry(sessionId, place);
-  if (!entry && !isGoneForGood(entry.error())) return std::unexpected(std::move(entry.error()));
+  if (!entry && !isPermanent(entry.error())) return std::unexpected(std::move(entry.error()));
   return entry && entry->id != place ? std::optional(std::move(entry->id)) : std::nullopt;
 }
 
@@ -135,27 +135,27 @@ void saveAnswers(Database& database, SessionTally& tally) {
 
 }  // namespace
 
-void forgetSession(Database& database, std::int64_t session, const TextOf& textOf) {
-  forgetTexts(database, session, 0, textOf);
+void removeSession(Database& database, std::int64_t session, const TextOf& textOf) {
+  removeTexts(database, session, 0, textOf);
   Query(database, "DELETE FROM branch WHERE session = ?", session).run();
   Query(database, "DELETE FROM redacted WHERE session = ?", session).run();
-  forgetAnswers(database, session, 0);
+  removeAnswers(database, session, 0);
   Query(database, "DELETE FROM session WHERE id = ?", session).run();
 }
 
 // A row for a missing session keeps only what a list shows. It has no key and no folder, so that a lookup of a session
 // by key or folder does not find it.
-void takeOut(SessionStore& store, Database& database, const std::string& sessionId, bool isMissing) {
+void removeGoneSession(SessionStore& store, Database& database, const std::string& sessionId, bool isMissing) {
   auto row = findRow(database, sessionId);
   if (!row) return;
-  forgetSession(database, row->id);
+  removeSession(database, row->id);
   if (!isMissing) return;
-  const bool heldMore = row->taken < row->lostEntries;
+  const bool hadMoreBefore = row->catalogedEntries < row->lostEntries;
   SessionRow left;
   left.stamp = kMissingStamp;
   left.headerId = row->headerId;
-  left.lostId = heldMore ? row->lostId : row->lastId;
-  left.lostEntries = heldMore ? row->lostEntries : row->taken;
+  left.lostEntryId = hadMoreBefore ? row->lostEntryId : row->lastId;
+  left.lostEntries = hadMoreBefore ? row->lostEntries : row->catalogedEntries;
   SessionSummary& facts = left.facts;
   facts = std::move(row->facts);
   facts.key.clear();
@@ -169,18 +169,19 @@ void takeOut(SessionStore& store, Database& database, const std::string& session
   saveRow(database, left, store.changeGroup(facts.sessionId));
 }
 
-Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<std::string> grown,
+Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<std::string> grownStamp,
                                     SessionGrowth* growth) {
   auto known = findRow(database_, sessionId);
-  isGrown_ = grown.has_value();
+  isGrown_ = grownStamp.has_value();
   growth_ = growth;
   // Read the stamp before the log: when entries are appended meanwhile, the next catch-up sees a different stamp.
-  auto stamp = grown ? Result<std::string>(std::move(*grown)) : store_.sessionStamp(sessionId);
+  auto stamp = grownStamp ? Result<std::string>(std::move(*grownStamp)) : store_.sessionStamp(sessionId);
   if (!stamp && stamp.error().code != ErrorCode::NotFound) return std::unexpected(stamp.error());
   if (!stamp) {
     return known && known->stamp != kMissingStamp ? Outcome::Gone : Outcome::Unchanged;
   }
-  if (known && known->stamp == *stamp && (!search_ || known->indexed == known->taken)) return Outcome::Unchanged;
+  if (known && known->stamp == *stamp && (!search_ || known->indexedEntries == known->catalogedEntries))
+    return Outcome::Unchanged;
   if (known) row_ = std::move(*known);
   row_.facts.sessionId = sessionId;
   before_ = row_;
@@ -195,19 +196,19 @@ Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<
     return fail(ErrorCode::Busy, "its log seems to end before what was counted of it, and that cannot be asked now");
   }
   if (auto read = readLog(*state); !read) return saveDamaged(read.error());
-  return Outcome::Taken;
+  return Outcome::Updated;
 }
 
 // Keeps what was known before, and does not count what was read of the rest.
 Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
   if (texts_ != nullptr) {
-    std::erase_if(*texts_, [&](const SearchText& text) { return text.sequence >= before_.indexed; });
+    std::erase_if(*texts_, [&](const SearchText& text) { return text.sequence >= before_.indexedEntries; });
   }
   if (before_.id != 0) {
     // The next try gives these entries the same numbers, so nothing stored for them may remain.
     const auto textOf = [&](const std::string& entryId) { return storedText(entryId); };
-    if (!forgetTexts(database_, before_.id, before_.indexed, textOf)) taken_.mustResetSearch = true;
-    forgetAnswers(database_, before_.id, before_.taken);
+    if (!removeTexts(database_, before_.id, before_.indexedEntries, textOf)) result_.mustResetSearch = true;
+    removeAnswers(database_, before_.id, before_.catalogedEntries);
   }
   if (error.retryable) return std::unexpected(error);
   // A refusal by the system may end without a change of the file, so such a session is tried each time.
@@ -221,41 +222,41 @@ Result<Intake::Outcome> Intake::saveDamaged(const Error& error) {
   row_.facts.condition = SessionCondition::Damaged;
   row_.facts.problem = error.message;
   saveRow(database_, row_, store_.changeGroup(row_.facts.sessionId));
-  return Outcome::Taken;
+  return Outcome::Updated;
 }
 
 Result<void> Intake::readLog(const SessionState& state) {
   BOUGH_TRY(auto same, isSameLog(state));
   // Damage that is found only by reading the line must be found again: reading only new entries would not reach it.
   const bool wasDamaged =
-      row_.facts.condition == SessionCondition::Damaged && state.problemCount == 0 && row_.lostId.empty();
+      row_.facts.condition == SessionCondition::Damaged && state.problemCount == 0 && row_.lostEntryId.empty();
   if (!same) {
-    BOUGH_TRY(noteLoss(store_, row_, state));
+    BOUGH_TRY(recordLostEntries(store_, row_, state));
   }
-  if (!same || wasDamaged || before_.stamp == kCarriedStamp) startAnew();
-  if (!row_.lostId.empty()) {
-    BOUGH_TRY(const bool isBack, holds(store_, row_, row_.lostId));
-    if (isBack) row_.lostId.clear();
+  if (!same || wasDamaged || before_.stamp == kCarriedStamp) startOver();
+  if (!row_.lostEntryId.empty()) {
+    BOUGH_TRY(const bool isBack, containsEntry(store_, row_, row_.lostEntryId));
+    if (isBack) row_.lostEntryId.clear();
   }
-  numberRow(database_, row_);
+  assignRowId(database_, row_);
   before_ = row_;
   BOUGH_TRY(loadBranches());
-  const std::uint64_t from = search_ ? std::min(row_.indexed, row_.taken) : row_.taken;
+  const std::uint64_t from = search_ ? std::min(row_.indexedEntries, row_.catalogedEntries) : row_.catalogedEntries;
   const bool isHere =
       growth_ != nullptr && growth_->first == from && from + growth_->entries.size() == state.entryCount;
   // When a session was read to its end before, read again only as many entries as can hand over their texts at once.
   std::uint64_t count = state.entryCount - std::min(from, state.entryCount);
-  if (texts_ != nullptr && !isHere && row_.taken >= state.entryCount) count = std::min(count, kMostTexts);
+  if (texts_ != nullptr && !isHere && row_.catalogedEntries >= state.entryCount) count = std::min(count, kMaxTexts);
   BOUGH_TRY(readAhead(store_,
                       {.sessionId = row_.facts.sessionId,
                        .from = from,
                        .count = count,
-                       .textFrom = search_ ? row_.indexed : UINT64_MAX,
+                       .textFrom = search_ ? row_.indexedEntries : UINT64_MAX,
                        .forIndex = texts_ == nullptr,
                        .known = isHere ? &growth_->entries : nullptr},
                       [&](ReadEntry& read) { apply(read); }));
-  if (failed_) return std::unexpected(*std::move(failed_));
-  if (tally_.titleLost || saidBeforeTitle(store_, tally_)) {
+  if (failure_) return std::unexpected(*std::move(failure_));
+  if (tally_.isTitleLost || isTitleOutdated(store_, tally_)) {
     BOUGH_TRY(chooseTitle());
   }
   SessionState now = state;
@@ -271,29 +272,29 @@ Result<void> Intake::readLog(const SessionState& state) {
 // A log only grows, or is replaced as a whole. If the last entry taken in is still at its place, under the same header,
 // everything before it is unchanged.
 Result<bool> Intake::isSameLog(const SessionState& state) {
-  if (row_.taken == 0 || state.entryCount < row_.taken) return false;
+  if (row_.catalogedEntries == 0 || state.entryCount < row_.catalogedEntries) return false;
   if (isGrown_) return true;
   bool same = true;
-  for (const std::uint64_t sequence : {std::uint64_t{0}, row_.taken - 1}) {
+  for (const std::uint64_t sequence : {std::uint64_t{0}, row_.catalogedEntries - 1}) {
     const std::string& wanted = sequence == 0 ? row_.headerId : row_.lastId;
     auto read = store_.readOwnEntries(row_.facts.sessionId, sequence, 1,
                                       [&](std::uint64_t, Entry& entry) { same = same && entry.id == wanted; });
     if (!read) return std::unexpected(read.error());
-    if (row_.taken == 1) break;
+    if (row_.catalogedEntries == 1) break;
   }
   return same;
 }
 
-void Intake::startAnew() {
+void Intake::startOver() {
   SessionRow fresh;
-  fresh.lostId = row_.lostId;
+  fresh.lostEntryId = row_.lostEntryId;
   fresh.lostEntries = row_.lostEntries;
   fresh.facts.sessionId = row_.facts.sessionId;
   fresh.stamp = row_.stamp;
   // Many entries of a rewritten log are the same as before, so their words can be removed. The row gets a new number,
   // because abandoned words keep the old one.
   if (row_.id != 0) {
-    forgetSession(database_, row_.id, [&](const std::string& entryId) { return storedText(entryId); });
+    removeSession(database_, row_.id, [&](const std::string& entryId) { return storedText(entryId); });
   }
   row_ = std::move(fresh);
 }
@@ -304,10 +305,10 @@ Result<void> Intake::loadBranches() {
     tally_.addBranch({static_cast<std::uint32_t>(query.integer(0)), query.text(1), linesOf(query.view(2))});
   }
   Query redacted(database_, "SELECT 1 FROM redacted WHERE session = ? LIMIT 1", row_.id);
-  anyRedacted_ = redacted.next();
-  if (!anyRedacted_) return {};
+  hasRedactions_ = redacted.next();
+  if (!hasRedactions_) return {};
   for (const std::string& place : redactedPlaces(database_, row_.id)) {
-    BOUGH_TRY(const auto id, idAtPlace(store_, row_.facts.sessionId, place));
+    BOUGH_TRY(const auto id, currentIdOf(store_, row_.facts.sessionId, place));
     if (id && !isRedacted(*id)) redact(*id);
   }
   return {};
@@ -316,26 +317,27 @@ Result<void> Intake::loadBranches() {
 void Intake::apply(ReadEntry& read) {
   const std::uint64_t sequence = read.sequence;
   const Entry& entry = read.entry;
-  const bool fresh = sequence >= row_.taken;
-  taken_.payloadBytes += entry.payload.size();
-  const bool wantText = search_ && sequence >= row_.indexed && (texts_ == nullptr || taken_.textBytes < kMostTextBytes);
+  const bool isNew = sequence >= row_.catalogedEntries;
+  result_.payloadBytes += entry.payload.size();
+  const bool wantText =
+      search_ && sequence >= row_.indexedEntries && (texts_ == nullptr || result_.textBytes < kMaxTextBytesAtOnce);
   const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(row_.facts.activeMs);
-  if (fresh) {
-    ++taken_.entries;
-    tally_.entry(sequence, entry, timeMs);
-    if (entry.type == entry_type::kSessionInfo) tally_.info(entry, timeMs);
+  if (isNew) {
+    ++result_.entries;
+    tally_.addEntry(sequence, entry, timeMs);
+    if (entry.type == entry_type::kSessionInfo) tally_.addInfo(entry, timeMs);
     if (entry.type == entry_type::kRedaction) applyRedaction(entry);
   }
   if (isConversation(entry)) {
-    const bool isHidden = fresh && row_.facts.titleSource == TitleSource::None && isRedacted(entry.id);
-    if (fresh) tally_.conversation(entry, read.facts, timeMs, isHidden);
+    const bool isHidden = isNew && row_.facts.titleSource == TitleSource::None && isRedacted(entry.id);
+    if (isNew) tally_.addConversation(entry, read.facts, timeMs, isHidden);
     if (wantText) index(read, timeMs);
   }
-  if (fresh) {
+  if (isNew) {
     saveAnswers(database_, tally_);
-    row_.taken = sequence + 1;
+    row_.catalogedEntries = sequence + 1;
   }
-  if (wantText) row_.indexed = sequence + 1;
+  if (wantText) row_.indexedEntries = sequence + 1;
 }
 
 void Intake::applyRedaction(const Entry& entry) {
@@ -343,25 +345,25 @@ void Intake::applyRedaction(const Entry& entry) {
   if (!target) return;
   redact(*target);
   if (!offsetOfUnreadableId(*target)) return;
-  const auto id = idAtPlace(store_, row_.facts.sessionId, *target);
-  if (!id) failed_ = id.error();
+  const auto id = currentIdOf(store_, row_.facts.sessionId, *target);
+  if (!id) failure_ = id.error();
   if (id && *id) return redact(**id);
   // The words of the target may have been indexed before it was damaged, under an id that is unknown now.
-  if (!row_.titleEntry.empty()) tally_.titleLost = true;
-  if (before_.indexed > 0) taken_.mustResetSearch = true;
+  if (!row_.titleEntryId.empty()) tally_.isTitleLost = true;
+  if (before_.indexedEntries > 0) result_.mustResetSearch = true;
 }
 
 void Intake::redact(const std::string& entryId) {
-  anyRedacted_ = true;
+  hasRedactions_ = true;
   Query(database_, "INSERT OR IGNORE INTO redacted(session, entryId) VALUES(?, ?)", row_.id, entryId).run();
   if (texts_ != nullptr) {
     std::erase_if(*texts_, [&](const SearchText& text) { return text.entryId == entryId; });
   }
   const auto textOf = [&](const std::string& id) { return storedText(id); };
-  if (!forgetText(database_, row_.id, entryId, textOf)) taken_.mustResetSearch = true;
+  if (!removeText(database_, row_.id, entryId, textOf)) result_.mustResetSearch = true;
   // Its words, or a title made from them, may be in the file; see Catalog::State::wipe.
   Query(database_, "INSERT OR REPLACE INTO meta(name, value) VALUES('wipe', CAST('new' AS BLOB))").run();
-  if (!row_.titleEntry.empty() && row_.titleEntry == entryId) tally_.titleLost = true;
+  if (!row_.titleEntryId.empty() && row_.titleEntryId == entryId) tally_.isTitleLost = true;
 }
 
 // A session that cannot be read now must not be treated as gone: its answers would permanently be counted under another
@@ -373,14 +375,14 @@ const std::string& Intake::family() {
     const auto look = [&](std::uint64_t, Entry& header) { payload = std::move(header.payload); };
     if (growth_ != nullptr && sessionId == row_.facts.sessionId) return std::optional(growth_->header.payload);
     const auto read = store_.readOwnEntries(sessionId, 0, 1, look);
-    if (!read && !isGoneForGood(read.error())) failed_ = read.error();
+    if (!read && !isPermanent(read.error())) failure_ = read.error();
     return read ? payload : std::nullopt;
   });
   return family_;
 }
 
 bool Intake::isRedacted(std::string_view entryId) {
-  if (!anyRedacted_) return false;
+  if (!hasRedactions_) return false;
   Query query(database_, "SELECT 1 FROM redacted WHERE session = ? AND entryId = ?", row_.id, entryId);
   return query.next();
 }
@@ -390,7 +392,7 @@ void Intake::index(ReadEntry& read, std::uint64_t timeMs) {
   if (texts_ == nullptr) {
     return addText(database_, entryRow(row_.id, read.sequence), read.entry.id, read.facts.role, timeMs, read.text);
   }
-  taken_.textBytes += read.facts.text.size();
+  result_.textBytes += read.facts.text.size();
   texts_->push_back({.sequence = read.sequence,
                      .entryId = read.entry.id,
                      .role = std::string(toString(read.facts.role)),
@@ -412,18 +414,18 @@ std::optional<std::string> Intake::storedText(const std::string& entryId) {
 // Reads the log once more, because the title was removed or an older message was found.
 Result<void> Intake::chooseTitle() {
   TitleChoice choice;
-  auto read = store_.readOwnEntries(row_.facts.sessionId, 0, row_.taken,
-                                    [&](std::uint64_t, Entry& entry) { choice.take(entry, isRedacted(entry.id)); });
+  auto read = store_.readOwnEntries(row_.facts.sessionId, 0, row_.catalogedEntries,
+                                    [&](std::uint64_t, Entry& entry) { choice.add(entry, isRedacted(entry.id)); });
   if (!read) return read;
   row_.facts.titleSource = choice.source();
   row_.facts.title = choice.title();
-  row_.titleEntry = choice.entryId();
+  row_.titleEntryId = choice.entryId();
   return {};
 }
 
 void Intake::fillFacts(const SessionState& state) {
   SessionSummary& facts = row_.facts;
-  facts.entries = row_.taken;
+  facts.entries = row_.catalogedEntries;
   facts.bytes = state.bytes;
   facts.branches = tally_.branches.size();
   facts.headId = state.headId;
@@ -440,10 +442,11 @@ void Intake::fillFacts(const SessionState& state) {
     facts.problem += fmt::format("{}{} at the end {} not a complete batch", facts.problem.empty() ? "" : "; ",
                                  counted(state.trailingBytes, "byte"), state.trailingBytes == 1 ? "is" : "are");
   }
-  if (!row_.lostId.empty()) {
+  if (!row_.lostEntryId.empty()) {
     facts.condition = SessionCondition::Damaged;
-    facts.problem += fmt::format("{}the log held {} once, up to {}, which is missing",
-                                 facts.problem.empty() ? "" : "; ", counted(row_.lostEntries, "entry"), row_.lostId);
+    facts.problem +=
+        fmt::format("{}the log held {} once, up to {}, which is missing", facts.problem.empty() ? "" : "; ",
+                    counted(row_.lostEntries, "entry"), row_.lostEntryId);
   }
   saveBranches(database_, tally_);
   saveRow(database_, row_, store_.changeGroup(facts.sessionId));

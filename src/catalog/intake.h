@@ -24,13 +24,13 @@ inline constexpr std::string_view kMissingStamp = "missing";
 
 /// Deletes a session's row and everything that belongs to it. Without `textOf` its words remain in the search index as
 /// abandoned words.
-void forgetSession(Database& database, std::int64_t session, const TextOf& textOf = {});
+void removeSession(Database& database, std::int64_t session, const TextOf& textOf = {});
 
 /// Removes a session whose log is gone. When the log is missing, because it was not removed with bough, a row remains
 /// that says so.
-void takeOut(SessionStore& store, Database& database, const std::string& sessionId, bool isMissing);
+void removeGoneSession(SessionStore& store, Database& database, const std::string& sessionId, bool isMissing);
 
-struct TakenIn {
+struct IntakeResult {
   std::uint64_t entries = 0;
   std::uint64_t payloadBytes = 0;
   std::uint64_t textBytes = 0;   ///< Handed over to `texts` instead of indexed.
@@ -40,27 +40,27 @@ struct TakenIn {
 /// Updates one session, within the caller's transaction.
 class Intake {
  public:
-  enum class Outcome : std::uint8_t { Unchanged, Taken, Gone };
+  enum class Outcome : std::uint8_t { Unchanged, Updated, Gone };
 
   /// `texts`, when given, receives the texts instead of the search index. When the texts are too many it receives only
-  /// a part of them; `indexed` in the row is then less than `taken`.
+  /// a part of them; `indexedEntries` of the row is then less than `catalogedEntries`.
   Intake(SessionStore& store, Database& database, bool search, std::vector<SearchText>* texts = nullptr)
       : store_(store), database_(database), search_(search), texts_(texts) {}
   Intake(const Intake&) = delete;
   Intake& operator=(const Intake&) = delete;
 
   /// Updates the row of `sessionId`. Failures of the database are kept in the database. Fails when the session cannot
-  /// be read now; a damaged session gets a row that says so. `grown` is the session's stamp, passed when the log is
-  /// known to have only grown. `growth` is what there is to read.
-  Result<Outcome> run(const std::string& sessionId, std::optional<std::string> grown = {},
+  /// be read now; a damaged session gets a row that says so. `grownStamp` is the session's stamp, passed when the log
+  /// is known to have only grown. `growth` is what there is to read.
+  Result<Outcome> run(const std::string& sessionId, std::optional<std::string> grownStamp = {},
                       SessionGrowth* growth = nullptr);
   /// Returns how much was taken in so far.
-  [[nodiscard]] const TakenIn& taken() const { return taken_; }
+  [[nodiscard]] const IntakeResult& result() const { return result_; }
 
  private:
   Result<void> readLog(const SessionState& state);
   Result<bool> isSameLog(const SessionState& state);
-  void startAnew();
+  void startOver();
   Result<void> loadBranches();
   Result<Outcome> saveDamaged(const Error& error);
   void apply(ReadEntry& read);
@@ -77,7 +77,7 @@ class Intake {
   Database& database_;
   bool search_;
   std::vector<SearchText>* texts_;
-  TakenIn taken_;
+  IntakeResult result_;
 
   SessionTally tally_{[this]() -> const std::string& { return family(); }};
   SessionRow& row_ = tally_.row;
@@ -85,8 +85,8 @@ class Intake {
   std::string family_;  // see family()
   bool isGrown_ = false;
   SessionGrowth* growth_ = nullptr;
-  bool anyRedacted_ = false;
-  std::optional<Error> failed_;  // a question that failed while an entry was taken in
+  bool hasRedactions_ = false;
+  std::optional<Error> failure_;  // a question that failed while an entry was taken in
 };
 
 }  // namespace bough::catalog

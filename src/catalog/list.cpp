@@ -63,7 +63,7 @@ Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
     for (SessionSummary& row : rows) catalog::addPrices(row.models, options.prices);
     return rows;
   }
-  return state_->answered([&]() -> Result<std::vector<SessionSummary>> {
+  return state_->answerFromSnapshot([&]() -> Result<std::vector<SessionSummary>> {
     catalog::Database& database = *state_->database;
     Conditions conditions = catalog::listConditions(options.filter, catalog::bestRanges(database, options.filter));
     if (options.after) {
@@ -77,14 +77,14 @@ Result<std::vector<SessionSummary>> Catalog::list(const ListOptions& options) {
     for (catalog::SessionRow& row : found) {
       if (options.models) row.facts.models = catalog::readModels(database, row.id, options.prices);
     }
-    BOUGH_TRY(database.take());
+    BOUGH_TRY(database.takeFailure());
     return factsOf(std::move(found));
   });
 }
 
 Result<std::uint64_t> Catalog::count(const SessionFilter& filter) {
   if (state_->source != nullptr) return state_->askSource([&](CatalogSource& source) { return source.count(filter); });
-  return state_->answered([&]() -> Result<std::uint64_t> {
+  return state_->answerFromSnapshot([&]() -> Result<std::uint64_t> {
     const Conditions conditions = catalog::listConditions(filter, catalog::RangesBy::Index);
     std::uint64_t number = 0;
     {
@@ -92,7 +92,7 @@ Result<std::uint64_t> Catalog::count(const SessionFilter& filter) {
       conditions.bindTo(query);
       if (query.next()) number = query.number(0);
     }
-    BOUGH_TRY(state_->database->take());
+    BOUGH_TRY(state_->database->takeFailure());
     return number;
   });
 }
@@ -103,10 +103,10 @@ Result<SessionSummary> Catalog::session(const std::string& sessionId, const Pric
     catalog::addPrices(row.models, prices);
     return row;
   }
-  return state_->answered([&]() -> Result<SessionSummary> {
+  return state_->answerFromSnapshot([&]() -> Result<SessionSummary> {
     auto row = catalog::findRow(*state_->database, sessionId);
     if (row) row->facts.models = catalog::readModels(*state_->database, row->id, prices);
-    BOUGH_TRY(state_->database->take());
+    BOUGH_TRY(state_->database->takeFailure());
     if (row) return std::move(row->facts);
     return fail(ErrorCode::NotFound, fmt::format("there is no session {}", sessionId), "`bough ls` lists the sessions");
   });
@@ -115,7 +115,7 @@ Result<SessionSummary> Catalog::session(const std::string& sessionId, const Pric
 Result<std::optional<std::string>> Catalog::currentSession(std::string_view key, std::string_view cwd) {
   if (state_->source != nullptr)
     return state_->askSource([&](CatalogSource& source) { return source.currentSession(key, cwd); });
-  return state_->answered([&]() -> Result<std::optional<std::string>> {
+  return state_->answerFromSnapshot([&]() -> Result<std::optional<std::string>> {
     std::optional<std::string> current;
     if (!key.empty()) {
       Query query(*state_->database,
@@ -124,7 +124,7 @@ Result<std::optional<std::string>> Catalog::currentSession(std::string_view key,
                   key, cwd, cwd);
       if (query.next()) current = query.text(0);
     }
-    BOUGH_TRY(state_->database->take());
+    BOUGH_TRY(state_->database->takeFailure());
     return current;
   });
 }
@@ -142,7 +142,7 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
     match.sessions = factsOf(readRows(*state_->database, conditions, order, most, 0));
     if (!match.sessions.empty()) match.kind = kind;
   };
-  return state_->answered([&]() -> Result<NameMatch> {
+  return state_->answerFromSnapshot([&]() -> Result<NameMatch> {
     const std::string text(name);
     match = {};
     look(NameMatch::Kind::Id, "sessionId = ?", {text}, kNewestFirst, 1);
@@ -150,8 +150,8 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
     // Ids are ASCII: all ids with this prefix are between the prefix and the prefix followed by the greatest ASCII
     // character.
     look(NameMatch::Kind::IdPrefix, "sessionId >= ? AND sessionId < ?", {text, text + "\x7F"}, kNewestFirst, limit);
-    look(NameMatch::Kind::Title, catalog::kTitleHolds, {catalog::titlePart(name)}, kNewestFirst, limit);
-    BOUGH_TRY(state_->database->take());
+    look(NameMatch::Kind::Title, catalog::kTitleContains, {catalog::titlePart(name)}, kNewestFirst, limit);
+    BOUGH_TRY(state_->database->takeFailure());
     return std::move(match);
   });
 }

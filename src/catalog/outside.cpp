@@ -104,21 +104,21 @@ class OutsideIntake {
   Result<OutsideReport> run(const OutsideWalk& walk, const NewestRows* newest) {
     BOUGH_TRY(prepare());
     KnownFiles known(database_);
-    BOUGH_TRY(database_.take());
+    BOUGH_TRY(database_.takeFailure());
     BOUGH_TRY(newest == nullptr ? readAll(walk, known) : readNewest(walk, known, *newest));
     if (!known.allSeen()) {
       BOUGH_TRY(forgetGone(known));
     }
     BOUGH_TRY(tellAgain());
     addUnreadable();
-    BOUGH_TRY(database_.take());
+    BOUGH_TRY(database_.takeFailure());
     return std::move(report_);
   }
 
  private:
   // Rows that were made before these tables existed are made again.
   Result<void> prepare() {
-    if (hasTable(database_) && hasWaiting(database_)) return database_.take();
+    if (hasTable(database_) && hasWaiting(database_)) return database_.takeFailure();
     Transaction transaction(database_);
     if (!hasTable(database_)) {
       resetSchema(database_);
@@ -148,7 +148,7 @@ class OutsideIntake {
     };
     BOUGH_TRY(takeIn(changed, /*areMany=*/true));
     if (known.haveWaiting()) waiting_.removeGone();
-    return database_.take();
+    return database_.takeFailure();
   }
 
   Result<void> takeIn(const OutsideWalk& files, bool areMany = false) {
@@ -202,7 +202,7 @@ class OutsideIntake {
     for (std::size_t most = newest.limit;; most *= 2) {
       most = std::min(most, kMostInMemory);
       auto files = waiting_.since(firstNeededMs(newest), most);
-      BOUGH_TRY(database_.take());
+      BOUGH_TRY(database_.takeFailure());
       if (files.empty()) return {};
       BOUGH_TRY(takeIn(std::move(files)));
     }
@@ -251,7 +251,7 @@ class OutsideIntake {
       ++report_.unreadable;
       if (report_.example.empty()) report_.example = reason;
     } else if (const std::int64_t row = rowOf(sessionId); row == 0 || isOnlyFile(sessionId)) {
-      if (row != 0) forgetSession(database_, row);
+      if (row != 0) removeSession(database_, row);
       save(std::move(told));
     } else {
       again_.insert(sessionId);
@@ -325,7 +325,7 @@ class OutsideIntake {
   }
 
   void forget(const std::string& sessionId) {
-    if (const std::int64_t row = rowOf(sessionId); row != 0) forgetSession(database_, row);
+    if (const std::int64_t row = rowOf(sessionId); row != 0) removeSession(database_, row);
   }
 
   void save(Told&& told) {
@@ -401,7 +401,7 @@ Result<bool> hasOutsideBacklog(const std::string& folder, const OutsideWalk& wal
   BOUGH_TRY(auto opened, openCatalog(folder, {}, true));
   std::optional<KnownFiles> known;
   if (hasTable(*opened.database)) known.emplace(*opened.database);
-  BOUGH_TRY(opened.database->take());
+  BOUGH_TRY(opened.database->takeFailure());
   std::uint64_t found = 0;
   BOUGH_TRY(walk([&](OutsideFile&& file) {
     const KnownFiles::File* before = known ? known->find(file.path) : nullptr;
@@ -421,7 +421,7 @@ Result<std::vector<std::vector<std::string>>> outsideFilesOf(const std::string& 
     Query rows(*opened.database, "SELECT path FROM outside WHERE session = ? ORDER BY path", sessions[i]);
     while (rows.next()) files[i].push_back(rows.text(0));
   }
-  BOUGH_TRY(opened.database->take());
+  BOUGH_TRY(opened.database->takeFailure());
   return files;
 }
 

@@ -16,7 +16,7 @@
 namespace bough::catalog {
 namespace {
 
-struct Found {
+struct SessionHits {
   std::deque<SearchHit> hits;  // newest last
   std::optional<Error> error;
 };
@@ -26,21 +26,21 @@ class OutsideScanner {
  public:
   OutsideScanner(const ScanQuery& query, const ScanOptions& options)
       : query_(query), options_(options), filter_(query.anchors, query.form) {
-    for (const std::string& anchor : query.anchors) longest_ = std::max(longest_, anchor.size());
+    for (const std::string& anchor : query.anchors) longestAnchor_ = std::max(longestAnchor_, anchor.size());
   }
 
-  Result<void> run(const std::string& sessionId, const std::vector<std::string>& paths, Found& found) {
+  Result<void> run(const std::string& sessionId, const std::vector<std::string>& paths, SessionHits& found) {
     if (!excerptOf_) {
       BOUGH_TRY(excerptOf_, query_.matcher());
     }
     std::unordered_set<std::string> seen;  // several files of a session may repeat entries
     for (const std::string& path : paths) {
-      BOUGH_TRY(const bool mayMatch, holdsCandidate(path));
+      BOUGH_TRY(const bool mayMatch, hasCandidate(path));
       if (!mayMatch) continue;
-      const ReadTranscriptOptions how{.agent = {}, .fromOffset = 0, .withoutLines = true};
-      BOUGH_TRY(readTranscript(path, how, [&](Entry&& entry) -> Result<void> {
+      const ReadTranscriptOptions readOptions{.agent = {}, .fromOffset = 0, .withoutLines = true};
+      BOUGH_TRY(readTranscript(path, readOptions, [&](Entry&& entry) -> Result<void> {
         if (paths.size() > 1 && !seen.insert(entry.id).second) return {};
-        return look(sessionId, entry, found);
+        return addHit(sessionId, entry, found);
       }));
     }
     return {};
@@ -49,9 +49,9 @@ class OutsideScanner {
  private:
   // A quick test of the bytes, because most files contain nothing that matches. A line may be longer than a piece, so
   // the end of each piece is examined again together with the next.
-  Result<bool> holdsCandidate(const std::string& path) {
+  Result<bool> hasCandidate(const std::string& path) {
     constexpr std::size_t kOverlap = 4096;
-    const std::size_t overlap = std::max(kOverlap, longest_ * 16);
+    const std::size_t overlap = std::max(kOverlap, longestAnchor_ * 16);
     bool found = false;
     std::string text;
     BOUGH_TRY(readTranscriptBytes(path, [&](std::string_view piece) {
@@ -63,7 +63,7 @@ class OutsideScanner {
     return found;
   }
 
-  Result<void> look(const std::string& sessionId, const Entry& entry, Found& found) {
+  Result<void> addHit(const std::string& sessionId, const Entry& entry, SessionHits& found) {
     if (entry.type == entry_type::kSessionInfo) return {};
     const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(0);
     if (timeMs < options_.sinceMs.value_or(0) || timeMs >= options_.untilMs.value_or(UINT64_MAX)) return {};
@@ -75,14 +75,14 @@ class OutsideScanner {
     if (!excerpt) return {};
     found.hits.push_back(
         {.sessionId = sessionId, .entryId = entry.id, .role = role, .timeMs = timeMs, .excerpt = std::move(*excerpt)});
-    if (found.hits.size() > options_.mostOfSession) found.hits.pop_front();
+    if (found.hits.size() > options_.maxHitsPerSession) found.hits.pop_front();
     return {};
   }
 
   const ScanQuery& query_;
   const ScanOptions& options_;
   LineFilter filter_;
-  std::size_t longest_ = 0;  // longest anchor
+  std::size_t longestAnchor_ = 0;  // longest anchor
   ExcerptOf excerptOf_;
 };
 
@@ -92,13 +92,13 @@ void searchOutside(const std::string& folder, const std::vector<std::string>& se
                    const ScanOptions& options, const std::function<bool(SearchHit&)>& use,
                    const std::function<void(const std::string& sessionId, const Error&)>& problem) {
   constexpr std::size_t kAtOnce = 64;
-  constexpr unsigned kMostThreads = 8;
-  const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+  constexpr unsigned kMaxThreads = 8;
+  const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxThreads);
   std::deque<OutsideScanner> scanners;
   for (unsigned i = 0; i < count; ++i) scanners.emplace_back(query, options);
   for (std::size_t from = 0; from < sessions.size(); from += kAtOnce) {
     const std::size_t size = std::min(kAtOnce, sessions.size() - from);
-    std::vector<Found> found(size);
+    std::vector<SessionHits> found(size);
     const auto begin = sessions.begin() + static_cast<std::ptrdiff_t>(from);
     const auto paths = outsideFilesOf(folder, {begin, begin + static_cast<std::ptrdiff_t>(size)});
     if (!paths) return problem(sessions[from], paths.error());

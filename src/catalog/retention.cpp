@@ -18,7 +18,7 @@ Result<std::vector<Catalog::Expired>> Catalog::expired(std::uint64_t nowMs,
   }
   if (state_->source != nullptr)
     return state_->askSource([&](CatalogSource& source) { return source.expired(nowMs, defaultTimeToLiveMs); });
-  return state_->answered([&]() -> Result<std::vector<Expired>> {
+  return state_->answerFromSnapshot([&]() -> Result<std::vector<Expired>> {
     std::vector<Expired> found;
     {
       // A damaged or missing session must not be removed without anybody noticing.
@@ -38,7 +38,7 @@ Result<std::vector<Catalog::Expired>> Catalog::expired(std::uint64_t nowMs,
         found.push_back({.session = std::move(session), .expiredMs = expiredMs});
       }
     }
-    BOUGH_TRY(state_->database->take());
+    BOUGH_TRY(state_->database->takeFailure());
     return found;
   });
 }

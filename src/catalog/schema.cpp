@@ -20,8 +20,9 @@ namespace {
 
 // session: one row per session. The counts cover `taken` entries, and the search index covers `indexed`. `lastId` is
 // the last entry taken; it proves that the log is still the same. `countedBytes` is the end of the log's last complete
-// batch. `lostId` was the last of `lostEntries` entries of the same log, which no longer contains it. The store reads
-// these columns through the view `counted` (store/file/parts/catalog_row.h). The row number of an entry is session.id
+// batch. `lostEntryId` was the last of `lostEntries` entries of the same log, which no longer contains it. The store
+// reads these columns through the view `counted` (store/file/parts/catalog_row.h). The row number of an entry is
+// session.id
 // << 32 | its sequence, and no session.id is used twice; see search_index.h.
 //
 // answer: the cost of each answer, in each session that contains it. `id` is a hash of its identity, `first` the
@@ -74,8 +75,8 @@ CREATE TABLE entry(id INTEGER PRIMARY KEY, entryId TEXT NOT NULL, role INTEGER N
   digest INTEGER NOT NULL);
 )sql";
 
-constexpr const char* kDropped[] = {"search",   "entry",  "answer",  "used", "copied",  "usage",   "model",
-                                    "redacted", "branch", "session", "meta", "outside", "waiting", "keptCounts"};
+constexpr const char* kAllTables[] = {"search",   "entry",  "answer",  "used", "copied",  "usage",   "model",
+                                      "redacted", "branch", "session", "meta", "outside", "waiting", "keptCounts"};
 
 std::string versionPragma() {
   return fmt::format("PRAGMA user_version = {};", kSchemaVersion);
@@ -88,7 +89,7 @@ int versionOf(Database& database) {
 
 // Saves what a catalog of another version, or one emptied by an erasure, had counted of a store's logs. Not for files
 // of other agents, which have no logs.
-bool keepCounts(Database& database) {
+bool saveCounts(Database& database) {
   {
     Query columns(database,
                   "SELECT count(*) FROM pragma_table_info('counted') WHERE name IN "
@@ -104,7 +105,7 @@ bool keepCounts(Database& database) {
 }
 
 // Creates rows that contain only these counts; everything else is read again.
-void carryCounts(Database& database) {
+void restoreCounts(Database& database) {
   database.execute(fmt::format(
       "INSERT OR IGNORE INTO session(sessionId, stamp, headerId, lastId, taken, indexed, countedBytes, lostId, "
       "lostEntries, changeGroup, key, agent, writtenBy, cwd, originSession, originEntry, title, titleSource, "
@@ -122,9 +123,9 @@ Result<void> makeTables(Database& database, bool memory) {
   if (!memory) database.execute("PRAGMA journal_mode = WAL");
   Transaction transaction(database);
   if (versionOf(database) != kSchemaVersion) {
-    const bool keeps = !memory && keepCounts(database);
+    const bool keeps = !memory && saveCounts(database);
     resetSchema(database);
-    if (keeps) carryCounts(database);
+    if (keeps) restoreCounts(database);
   }
   return transaction.commit();
 }
@@ -133,7 +134,8 @@ Result<OpenedCatalog> inMemory(const CatalogOptions& options, std::string note) 
   BOUGH_TRY(auto database, Database::open("in memory", OpenAs::Memory, options.busyTimeoutMs));
   BOUGH_TRY(prepareSearch(*database));
   BOUGH_TRY(makeTables(*database, true));
-  OpenedCatalog opened{.database = std::move(database), .memory = true, .readOnly = false, .quiet = {}, .notes = {}};
+  OpenedCatalog opened{
+      .database = std::move(database), .memory = true, .readOnly = false, .immutableState = {}, .notes = {}};
   if (!note.empty()) opened.notes.push_back(std::move(note));
   return opened;
 }
@@ -148,18 +150,18 @@ std::optional<FileState> stateIn(Directory& root) {
 Result<OpenedCatalog> openForReading(const std::string& folder, Directory& root, const CatalogOptions& options) {
   const std::string path = folder + "/" + kFileName;
   const auto log = root.info("catalog.db-wal");
-  const bool quiet = !log || log->sizeBytes == 0;
+  const bool isWalEmpty = !log || log->sizeBytes == 0;
   const auto state = stateIn(root);
   for (const OpenAs as : {OpenAs::ReadOnly, OpenAs::Immutable}) {
-    if (as == OpenAs::Immutable && !quiet) break;
+    if (as == OpenAs::Immutable && !isWalEmpty) break;
     auto database = Database::open(path, as, options.busyTimeoutMs);
     if (!database || !prepareSearch(**database)) continue;
     const int version = versionOf(**database);
-    if (!(*database)->take() || version != kSchemaVersion) continue;
+    if (!(*database)->takeFailure() || version != kSchemaVersion) continue;
     return OpenedCatalog{.database = std::move(*database),
                          .memory = false,
                          .readOnly = true,
-                         .quiet = as == OpenAs::Immutable ? state : std::nullopt,
+                         .immutableState = as == OpenAs::Immutable ? state : std::nullopt,
                          .notes = {}};
   }
   return inMemory(options, fmt::format("{} cannot be written to and holds no catalog that can be used: it is "
@@ -169,7 +171,7 @@ Result<OpenedCatalog> openForReading(const std::string& folder, Directory& root,
 
 // While there is no WAL, the file itself contains everything and no process has it open for writing. A later write
 // changes the file's modification time, provided that the file system's clock has advanced since the last write.
-std::optional<OpenedCatalog> openQuietly(const std::string& folder, Directory& root, const CatalogOptions& options) {
+std::optional<OpenedCatalog> openImmutable(const std::string& folder, Directory& root, const CatalogOptions& options) {
   constexpr std::uint64_t kTickMs = 20;
   constexpr std::uint64_t kNsPerMs = 1'000'000;
   const auto log = root.info("catalog.db-wal");
@@ -180,9 +182,9 @@ std::optional<OpenedCatalog> openQuietly(const std::string& folder, Directory& r
   auto database = Database::open(folder + "/" + kFileName, OpenAs::Immutable, options.busyTimeoutMs);
   if (!database) return std::nullopt;
   const int version = versionOf(**database);
-  if (!(*database)->take() || version != kSchemaVersion) return std::nullopt;
+  if (!(*database)->takeFailure() || version != kSchemaVersion) return std::nullopt;
   return OpenedCatalog{
-      .database = std::move(*database), .memory = false, .readOnly = false, .quiet = state, .notes = {}};
+      .database = std::move(*database), .memory = false, .readOnly = false, .immutableState = state, .notes = {}};
 }
 
 Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptions& options, bool replaceNewer) {
@@ -194,7 +196,7 @@ Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptio
   // Deleted text is overwritten, because it may have been redacted.
   database->execute("PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = ON;");
   const int version = versionOf(*database);
-  BOUGH_TRY(database->take());
+  BOUGH_TRY(database->takeFailure());
   if (version > kSchemaVersion && !replaceNewer) {
     return inMemory(options, fmt::format("{} was made by a newer bough: it is left alone, and a catalog is built "
                                          "in memory; upgrade bough, or `bough reindex` to replace it",
@@ -203,11 +205,12 @@ Result<OpenedCatalog> openForWriting(const std::string& path, const CatalogOptio
   if (version != kSchemaVersion) {
     BOUGH_TRY(makeTables(*database, false));
   }
-  return OpenedCatalog{.database = std::move(database), .memory = false, .readOnly = false, .quiet = {}, .notes = {}};
+  return OpenedCatalog{
+      .database = std::move(database), .memory = false, .readOnly = false, .immutableState = {}, .notes = {}};
 }
 
 // Retries, because SQLite does not wait for some locks itself: those for opening and closing the WAL.
-Result<OpenedCatalog> openPatiently(const std::string& path, const CatalogOptions& options, bool replaceNewer) {
+Result<OpenedCatalog> openWithRetries(const std::string& path, const CatalogOptions& options, bool replaceNewer) {
   using std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kPause(5);
   const auto end = steady_clock::now() + std::chrono::milliseconds(options.busyTimeoutMs);
@@ -221,10 +224,10 @@ Result<OpenedCatalog> openPatiently(const std::string& path, const CatalogOption
 // Creates a missing file in such a way that no other user can read it and no symbolic link leads out of the store. An
 // existing file is opened only by SQLite: its locks belong to the process and are lost when the process closes any
 // descriptor of the file.
-SysResult<void> makeFile(Directory& root) {
-  static std::mutex making;
+SysResult<void> createFile(Directory& root) {
+  static std::mutex creationMutex;
   const NoForkMeanwhile noFork;
-  const std::lock_guard lock(making);
+  const std::lock_guard lock(creationMutex);
   const auto info = root.info(kFileName);
   if (info && info->isRegular) return {};
   const auto file = root.open(kFileName, info ? OpenMode::ReadWrite : OpenMode::CreateNew);
@@ -236,7 +239,7 @@ SysResult<void> makeFile(Directory& root) {
 
 void resetSchema(Database& database) {
   for (const char* view : {"entryText", "counted"}) database.execute(fmt::format("DROP VIEW IF EXISTS {}", view));
-  for (const char* table : kDropped) database.execute(fmt::format("DROP TABLE IF EXISTS {}", table));
+  for (const char* table : kAllTables) database.execute(fmt::format("DROP TABLE IF EXISTS {}", table));
   database.execute(kTables);
   database.execute(listIndexes());
   database.execute(searchTable());
@@ -245,7 +248,7 @@ void resetSchema(Database& database) {
   database.execute(versionPragma());
 }
 
-Result<std::string> setAside(const std::string& folder) {
+Result<std::string> setAsideDamaged(const std::string& folder) {
   auto root = systemEnvironment().files.openRoot(folder, false);
   if (!root) return std::unexpected(systemError(root.error(), "open", folder));
   const std::string kept = kDamagedFileName;
@@ -261,7 +264,7 @@ Result<std::string> setAside(const std::string& folder) {
   return fmt::format("{}/{} was damaged; it was moved to {} and is rebuilt from the sessions", folder, kFileName, kept);
 }
 
-void forgetDamaged(const std::string& folder) {
+void removeDamagedCopy(const std::string& folder) {
   auto root = systemEnvironment().files.openRoot(folder, false);
   if (!root) return;
   for (const char* const ending : {"", "-wal", "-shm"}) (void)(*root)->remove(std::string(kDamagedFileName) + ending);
@@ -269,7 +272,7 @@ void forgetDamaged(const std::string& folder) {
 
 bool isEmptied(Database& database) {
   const bool emptied = versionOf(database) == 0;
-  return database.take() && emptied;
+  return database.takeFailure() && emptied;
 }
 
 std::optional<FileState> fileStateOf(const std::string& folder) {
@@ -278,7 +281,7 @@ std::optional<FileState> fileStateOf(const std::string& folder) {
   return stateIn(**root);
 }
 
-Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options, bool mayBeQuiet,
+Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options, bool allowImmutable,
                                   bool replaceNewer) {
   if (folder.empty() || options.inMemory) return inMemory(options, {});
   if (Database::isInherited()) {
@@ -288,21 +291,22 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
   }
   auto root = systemEnvironment().files.openRoot(folder, false);
   if (!root) return std::unexpected(systemError(root.error(), "open", folder));
-  if (mayBeQuiet) {
-    if (auto quiet = openQuietly(folder, **root, options)) return std::move(*quiet);
+  if (allowImmutable) {
+    if (auto opened = openImmutable(folder, **root, options)) return std::move(*opened);
   }
   // SQLite creates the WAL beside the file, so a writable file in a read-only folder does not help.
   if (!(*root)->checkWritable()) return openForReading(folder, **root, options);
   const std::string path = folder + "/" + kFileName;
-  if (const auto made = makeFile(**root); !made) {
+  if (const auto made = createFile(**root); !made) {
     const int number = made.error();
     if (number == EACCES || number == EROFS || number == EPERM) return openForReading(folder, **root, options);
     return inMemory(options,
                     systemError(number, "open", path).message + "; lists and searches use a catalog in memory");
   }
-  auto opened = openPatiently(path, options, replaceNewer);
-  if (!opened && opened.error().code == ErrorCode::Io && makeFile(**root)) {  // another process may have moved the file
-    opened = openPatiently(path, options, replaceNewer);
+  auto opened = openWithRetries(path, options, replaceNewer);
+  if (!opened && opened.error().code == ErrorCode::Io &&
+      createFile(**root)) {  // another process may have moved the file
+    opened = openWithRetries(path, options, replaceNewer);
   }
   if (!opened && opened.error().code == ErrorCode::ReadOnly) return openForReading(folder, **root, options);
   if (!opened && opened.error().code == ErrorCode::NoSpace) {
@@ -311,11 +315,11 @@ Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOption
                                          path));
   }
   if (opened || opened.error().code != ErrorCode::Damaged) return opened;
-  BOUGH_TRY(auto note, setAside(folder));
-  if (const auto again = makeFile(**root); !again) {
+  BOUGH_TRY(auto note, setAsideDamaged(folder));
+  if (const auto again = createFile(**root); !again) {
     return std::unexpected(systemError(again.error(), "make", path));
   }
-  opened = openPatiently(path, options, replaceNewer);
+  opened = openWithRetries(path, options, replaceNewer);
   if (opened) opened->notes.push_back(std::move(note));
   return opened;
 }

@@ -37,14 +37,14 @@ struct OpenedCatalog {
   bool readOnly = false;  ///< The file can be read but not written.
   /// Set when the file was opened as immutable, without a lock or a WAL. Whatever was read is valid only if the file is
   /// still in this state afterwards.
-  std::optional<FileState> quiet;
+  std::optional<FileState> immutableState;
   std::vector<std::string> notes;
 };
 
-/// Opens the catalog in `folder`; in memory when `folder` is empty or the file cannot be used. With `mayBeQuiet`, a
+/// Opens the catalog in `folder`; in memory when `folder` is empty or the file cannot be used. With `allowImmutable`, a
 /// file that nobody is writing to is opened so that reading writes nothing at all; search is not prepared then. With
 /// `replaceNewer`, a file of a newer version is rebuilt; otherwise it is left alone.
-Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options, bool mayBeQuiet,
+Result<OpenedCatalog> openCatalog(const std::string& folder, const CatalogOptions& options, bool allowImmutable,
                                   bool replaceNewer = false);
 
 std::optional<FileState> fileStateOf(const std::string& folder);
@@ -53,10 +53,10 @@ std::optional<FileState> fileStateOf(const std::string& folder);
 bool isEmptied(Database& database);
 
 /// Renames a damaged file, so that the next openCatalog creates a new one. Returns a note about it.
-Result<std::string> setAside(const std::string& folder);
+Result<std::string> setAsideDamaged(const std::string& folder);
 
 /// Deletes the damaged file that was set aside, for a caller that accepts the sessions as they are.
-void forgetDamaged(const std::string& folder);
+void removeDamagedCopy(const std::string& folder);
 
 /// Empties the catalog, within the caller's transaction.
 void resetSchema(Database& database);

@@ -95,12 +95,12 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
   // First find the best hits, then read the details only of the hits that are shown.
   const std::string where = conditions.where();
   const bool asksSession = where.find("session.") != std::string::npos;
-  return state_->answered([&]() -> Result<std::vector<SearchHit>> {
+  return state_->answerFromSnapshot([&]() -> Result<std::vector<SearchHit>> {
     catalog::Database& database = *state_->database;
-    // Not done when the file is opened for a list; see openQuietly.
+    // Not done when the file is opened for a list; see openImmutable.
     BOUGH_TRY(catalog::prepareSearch(database));
     // Join only the tables that conditions need: a common word is in very many entries.
-    const bool asksEntry = where.find("entry.") != std::string::npos || catalog::hasAbandoned(database);
+    const bool asksEntry = where.find("entry.") != std::string::npos || catalog::hasAbandonedWords(database);
     const std::size_t limit = std::min<std::size_t>(options.limit, INT64_MAX);
     const std::string ranked = fmt::format(
         "SELECT row, score FROM (SELECT search.rowid AS row, search.rank AS score FROM search{}{}{} ORDER BY "
@@ -133,7 +133,7 @@ Result<std::vector<SearchHit>> Catalog::search(std::string_view query, const Sea
       hit.role = catalog::toString(static_cast<catalog::EntryRole>(about.integer(3)));
       hit.timeMs = about.number(4);
     }
-    BOUGH_TRY(database.take());
+    BOUGH_TRY(database.takeFailure());
     std::erase_if(hits, [](const SearchHit& hit) { return hit.entryId.empty(); });
     std::ranges::stable_sort(hits, std::ranges::greater(),
                              [](const SearchHit& hit) { return std::tie(hit.score, hit.timeMs, hit.sessionId); });

@@ -33,7 +33,7 @@ constexpr std::uint64_t kPartBytes = std::uint64_t{4} << 20;
 
 // One piece of work for a thread: a part of a session's file. A session that is not in an uncompressed file is scanned
 // whole, with its last part.
-struct Work {
+struct FilePart {
   std::size_t session = 0;
   std::uint64_t begin = 0;
   std::uint64_t end = UINT64_MAX;  // a line that begins before `end` is scanned whole
@@ -46,16 +46,16 @@ class WorkList {
   WorkList(SessionStore& store, const std::vector<std::string>& sessions)
       : files_(store.folder()), sessions_(sessions) {}
 
-  std::optional<Work> next() {
+  std::optional<FilePart> next() {
     if (left_ > 0) {
       const std::uint64_t end = left_;
       left_ -= std::min(left_, kPartBytes);
-      return Work{.session = at_ - 1, .begin = left_, .end = end};
+      return FilePart{.session = at_ - 1, .begin = left_, .end = end};
     }
     if (at_ == sessions_.size()) return std::nullopt;
     const std::uint64_t size = files_.info(sessions_[at_]).value_or(FileInfo()).sizeBytes;
     left_ = size > kPartBytes ? size - kPartBytes : 0;
-    return Work{.session = at_++, .begin = left_};
+    return FilePart{.session = at_++, .begin = left_};
   }
 
  private:
@@ -79,7 +79,7 @@ class Candidates {
       : store_(store), files_(store.folder()), filter_(query.anchors, query.form), stopped_(stopped) {}
 
   /// `mayMatch` is called before the line of an entry is discarded.
-  Result<std::vector<Candidate>> of(const std::string& sessionId, const Work& work,
+  Result<std::vector<Candidate>> of(const std::string& sessionId, const FilePart& work,
                                     const std::function<Result<bool>(std::string_view)>& mayMatch) {
     found_.clear();
     const auto file = files_.open(sessionId);
@@ -93,7 +93,7 @@ class Candidates {
     BOUGH_TRY(session.exportLines([&](std::string_view line) {
       if (filter_.find(line, 0) == std::string_view::npos) return !stopped_;
       wanted = mayMatch(line);
-      if (wanted && *wanted && take(line)) found_.back().line.clear();
+      if (wanted && *wanted && addCandidate(line)) found_.back().line.clear();
       return wanted && !stopped_;
     }));
     BOUGH_TRY(wanted);
@@ -101,26 +101,26 @@ class Candidates {
   }
 
  private:
-  bool take(std::string_view line) {
+  bool addCandidate(std::string_view line) {
     // Entries that can be found have their id as the first member. A line without an id is damaged or not bough's.
     auto id = json::findString(line, "id");
     if (id) found_.push_back({.id = std::move(*id), .line = std::string(line)});
     return id.has_value();
   }
 
-  void takeLines(std::string_view lines) {
+  void addCandidates(std::string_view lines) {
     for (std::size_t at = 0; (at = filter_.find(lines, at)) != std::string_view::npos;) {
       const std::size_t before = at == 0 ? std::string_view::npos : lines.rfind('\n', at - 1);
       const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
       const std::size_t end = std::min(lines.find('\n', at), lines.size());
-      take(lines.substr(begin, end - begin));
+      addCandidate(lines.substr(begin, end - begin));
       at = end + 1;
       if (at >= lines.size()) return;
     }
   }
 
   // Scans the lines that begin in the part, in chunks of whole lines. The buffer grows with the longest line.
-  SysResult<void> readFile(File& file, const Work& work) {
+  SysResult<void> readFile(File& file, const FilePart& work) {
     buffer_.clear();
     // Start one byte earlier: when that byte ends a line, the part begins with a line.
     std::uint64_t offset = work.begin == 0 ? 0 : work.begin - 1;
@@ -144,7 +144,7 @@ class Candidates {
       }
       const std::string_view all = buffer_.held();
       const std::size_t end = *got == 0 ? all.size() : endOfLines(all, *got);
-      if (atLine && end > 0) takeLines(linesBefore(all.substr(0, end), lineBegin, work.end));
+      if (atLine && end > 0) addCandidates(linesBefore(all.substr(0, end), lineBegin, work.end));
       if (*got == 0) break;
       lineBegin += end;
       buffer_.drop(end);
@@ -174,7 +174,7 @@ class Candidates {
   std::vector<Candidate> found_;
 };
 
-struct Scanned {
+struct ScanResult {
   std::size_t session = 0;
   bool done = false;
   std::vector<SearchHit> hits;  // newest first
@@ -187,7 +187,7 @@ class Scanner {
   Scanner(SessionStore& store, const ScanQuery& query, const ScanOptions& options, const std::atomic<bool>& stopped)
       : store_(store), query_(query), options_(options), stopped_(stopped), candidates_(store, query, stopped) {}
 
-  Result<void> run(const std::string& sessionId, const Work& work, std::vector<SearchHit>& hits) {
+  Result<void> run(const std::string& sessionId, const FilePart& work, std::vector<SearchHit>& hits) {
     if (!excerptOf_) {
       BOUGH_TRY(excerptOf_, query_.matcher());
     }
@@ -197,13 +197,13 @@ class Scanner {
     BOUGH_TRY(const auto session, store_.session(sessionId));
     std::optional<Error> problem;
     for (auto each = candidates.rbegin(); each != candidates.rend(); ++each) {
-      if (hits.size() >= options_.mostOfSession || stopped_) break;
-      BOUGH_TRY(const bool worthLoading, mayMatch(each->line));
-      if (!worthLoading) continue;
+      if (hits.size() >= options_.maxHitsPerSession || stopped_) break;
+      BOUGH_TRY(const bool mayBeHit, mayMatch(each->line));
+      if (!mayBeHit) continue;
       // Load the entry as every view shows it: hidden when redacted, and with its attachment.
       const auto entry = session.entry(each->id);
       if (entry) {
-        BOUGH_TRY(look(sessionId, *entry, hits));
+        BOUGH_TRY(addHit(sessionId, *entry, hits));
       } else if (!problem) {
         const bool isTorn = entry.error().code == ErrorCode::NotFound;
         problem = isTorn ? Error{.code = ErrorCode::Damaged, .message = "a line that matches is damaged or incomplete"}
@@ -230,11 +230,11 @@ class Scanner {
     return excerpt.has_value();
   }
 
-  Result<void> look(const std::string& sessionId, const Entry& entry, std::vector<SearchHit>& hits) {
+  Result<void> addHit(const std::string& sessionId, const Entry& entry, std::vector<SearchHit>& hits) {
     if (entry.redacted) return {};
     const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(0);
     if (timeMs < options_.sinceMs.value_or(0) || timeMs >= options_.untilMs.value_or(UINT64_MAX)) return {};
-    if (entry.type == entry_type::kSessionInfo) return lookAtTitle(sessionId, entry, timeMs, hits);
+    if (entry.type == entry_type::kSessionInfo) return addTitleHit(sessionId, entry, timeMs, hits);
     const EntryFacts facts = readFacts(entry, true);
     const std::string role(toString(facts.role));
     if (facts.text.empty() || !wants(role)) return {};
@@ -245,7 +245,7 @@ class Scanner {
   }
 
   // A title that was replaced later does not count.
-  Result<void> lookAtTitle(const std::string& sessionId, const Entry& entry, std::uint64_t timeMs,
+  Result<void> addTitleHit(const std::string& sessionId, const Entry& entry, std::uint64_t timeMs,
                            std::vector<SearchHit>& hits) {
     const auto title = titleIn(entry);
     if (!query_.titles || !options_.roles.empty() || !title) return {};
@@ -269,13 +269,13 @@ class Scanner {
   ExcerptOf excerptOf_;
 };
 
-bool holdsFolder(const std::string& folder, std::string wanted) {
+bool isInFolder(const std::string& folder, std::string wanted) {
   while (wanted.size() > 1 && wanted.ends_with('/')) wanted.pop_back();
   return (folder + "/").starts_with(wanted == "/" ? wanted : wanted + "/");
 }
 
 // Returns true when the header of a session matches the filter.
-Result<bool> isOf(SessionStore& store, const SessionFilter& filter, const std::string& sessionId) {
+Result<bool> matchesFilter(SessionStore& store, const SessionFilter& filter, const std::string& sessionId) {
   if (!filter.session.empty() && sessionId != filter.session) return false;
   if (filter.agent.empty() && filter.key.empty() && filter.cwd.empty()) return true;
   bool wanted = true;
@@ -287,7 +287,7 @@ Result<bool> isOf(SessionStore& store, const SessionFilter& filter, const std::s
     wanted = (filter.agent.empty() || (parts && parts->agent == filter.agent)) &&
              (filter.key.empty() ||
               (beginning ? key.starts_with(filter.key.substr(0, filter.key.size() - 1)) : key == filter.key)) &&
-             (filter.cwd.empty() || holdsFolder(cwd, filter.cwd));
+             (filter.cwd.empty() || isInFolder(cwd, filter.cwd));
   }));
   return wanted;
 }
@@ -295,39 +295,39 @@ Result<bool> isOf(SessionStore& store, const SessionFilter& filter, const std::s
 }  // namespace
 
 Result<ScanQuery> scanForWords(std::string_view query) {
-  ScanQuery made{.form = AnchorForm::Word, .titles = true};
+  ScanQuery scan{.form = AnchorForm::Word, .titles = true};
   BOUGH_TRY(const auto parsed, parseSearch(query));
-  made.anchors = anchorsOf(parsed.words);
-  made.matcher = [query = std::string(query)]() -> Result<ExcerptOf> {
+  scan.anchors = anchorsOf(parsed.words);
+  scan.matcher = [query = std::string(query)]() -> Result<ExcerptOf> {
     BOUGH_TRY(auto opened, WordQuery::open(query));
     const auto words = std::make_shared<WordQuery>(std::move(opened));
     return ExcerptOf([words](std::string_view text) { return words->excerptOf(text); });
   };
-  return made;
+  return scan;
 }
 
 void scanSessions(SessionStore& store, const std::vector<std::string>& sessions, const ScanQuery& query,
                   const ScanOptions& options, const std::function<bool(SearchHit&)>& use,
                   const std::function<void(const std::string& sessionId, const Error&)>& problem) {
   WorkList list(store, sessions);
-  std::deque<Scanned> scanned;  // in the order of the work
-  bool ended = false;           // no work is left to hand out
+  std::deque<ScanResult> scanned;  // in the order of the work
+  bool ended = false;              // no work is left to hand out
   std::mutex mutex;
   std::condition_variable changed;
   std::atomic<bool> stopped = false;
   ThreadFailure failure;
   // Returns false when no work is left.
   const auto scanNext = [&](Scanner& scanner) {
-    std::optional<Work> piece;
-    Scanned* place = nullptr;
+    std::optional<FilePart> piece;
+    ScanResult* place = nullptr;
     {
       const std::lock_guard lock(mutex);
       piece = list.next();
       ended = ended || !piece;
-      if (piece) place = &scanned.emplace_back(Scanned{.session = piece->session});
+      if (piece) place = &scanned.emplace_back(ScanResult{.session = piece->session});
     }
     if (!piece) return false;
-    Scanned found{.session = piece->session};
+    ScanResult found{.session = piece->session};
     if (auto done = scanner.run(sessions[piece->session], *piece, found.hits); !done) found.error = done.error();
     const std::lock_guard lock(mutex);
     found.done = true;
@@ -345,12 +345,12 @@ void scanSessions(SessionStore& store, const std::vector<std::string>& sessions,
     const std::lock_guard lock(mutex);
     changed.notify_one();
   });
-  std::optional<Scanner> own;
-  if (workers.empty()) own.emplace(store, query, options, stopped);
-  std::size_t ofSession = 0;
+  std::optional<Scanner> localScanner;
+  if (workers.empty()) localScanner.emplace(store, query, options, stopped);
+  std::size_t hitsOfSession = 0;
   for (std::size_t i = 0, before = SIZE_MAX; !stopped; ++i) {
-    Scanned found;
-    if (own) scanNext(*own);
+    ScanResult found;
+    if (localScanner) scanNext(*localScanner);
     {
       std::unique_lock lock(mutex);
       changed.wait(
@@ -358,11 +358,11 @@ void scanSessions(SessionStore& store, const std::vector<std::string>& sessions,
       if (failure.failed() || i >= scanned.size()) break;
       found = std::move(scanned[i]);
     }
-    if (found.session != before) ofSession = 0;
+    if (found.session != before) hitsOfSession = 0;
     before = found.session;
     if (found.error) problem(sessions[found.session], *found.error);
     for (SearchHit& hit : found.hits) {
-      if (++ofSession > options.mostOfSession || use(hit)) continue;
+      if (++hitsOfSession > options.maxHitsPerSession || use(hit)) continue;
       stopped = true;
       break;
     }
@@ -378,7 +378,8 @@ Result<std::vector<std::string>> sessionsByFile(SessionStore& store, const Sessi
   std::vector<std::pair<std::uint64_t, std::string>> found;
   for (const std::string& id : ids) {
     // A session that cannot be examined comes last; reading it reports the reason.
-    if (isOf(store, filter, id).value_or(true)) found.emplace_back(files.info(id).value_or(FileInfo()).modifiedNs, id);
+    if (matchesFilter(store, filter, id).value_or(true))
+      found.emplace_back(files.info(id).value_or(FileInfo()).modifiedNs, id);
   }
   std::ranges::sort(found, std::ranges::greater());
   std::vector<std::string> sessions;
@@ -387,25 +388,25 @@ Result<std::vector<std::string>> sessionsByFile(SessionStore& store, const Sessi
 }
 
 Result<std::string> readTitle(SessionStore& store, const std::string& sessionId) {
-  constexpr std::uint64_t kFirst = 50;
+  constexpr std::uint64_t kFirstEntries = 50;
   TitleChoice choice;
   std::vector<std::pair<std::uint64_t, std::string>> first;
   std::uint64_t latestMs = 0;
-  BOUGH_TRY(store.readOwnEntries(sessionId, 0, kFirst, [&](std::uint64_t, Entry& entry) {
+  BOUGH_TRY(store.readOwnEntries(sessionId, 0, kFirstEntries, [&](std::uint64_t, Entry& entry) {
     const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(latestMs);
     latestMs = std::max(latestMs, timeMs);
     if (entry.type == entry_type::kMessage) first.emplace_back(timeMs, entry.id);
   }));
   std::ranges::stable_sort(first, {}, &std::pair<std::uint64_t, std::string>::first);
   BOUGH_TRY(const auto session, store.session(sessionId));
-  const auto take = [&](const std::string& id) {
-    if (const auto entry = session.entry(id)) choice.take(*entry, entry->redacted);
+  const auto addEntry = [&](const std::string& id) {
+    if (const auto entry = session.entry(id)) choice.add(*entry, entry->redacted);
   };
   for (const auto& [timeMs, id] : first) {
-    if (choice.source() == TitleSource::None) take(id);
+    if (choice.source() == TitleSource::None) addEntry(id);
   }
   BOUGH_TRY(const auto infos, session.load({.type = std::string(entry_type::kSessionInfo)}));
-  for (const Entry& info : infos) choice.take(info, info.redacted);
+  for (const Entry& info : infos) choice.add(info, info.redacted);
   return choice.title();
 }
 

@@ -32,7 +32,7 @@ struct ScanOptions {
   std::vector<std::string> roles = {};
   std::optional<std::uint64_t> sinceMs = {};
   std::optional<std::uint64_t> untilMs = {};
-  std::size_t mostOfSession = SIZE_MAX;  ///< The limit of entries per session, newest first.
+  std::size_t maxHitsPerSession = SIZE_MAX;  ///< The limit of entries per session, newest first.
 };
 
 /// Searches sessions, several at a time, and returns hits in the order of `sessions`, newest entry first within each. A

@@ -70,14 +70,14 @@ class RestReader {
 };
 
 // Puts what the source has stored about a session where Intake looks for it.
-void restore(Database& database, const CatalogedSession& kept) {
+void restoreRow(Database& database, const CatalogedSession& kept) {
   RestReader rest(kept.rest);
   SessionRow row;
   row.facts = kept.summary;
   row.stamp.clear();  // no stamp, so that the session is read: the source named it as out of date
-  row.taken = kept.taken;
-  row.indexed = kept.indexed;
-  for (std::string* text : {&row.headerId, &row.lastId, &row.titleEntry, &row.lastMessageId, &row.lastModel}) {
+  row.catalogedEntries = kept.taken;
+  row.indexedEntries = kept.indexed;
+  for (std::string* text : {&row.headerId, &row.lastId, &row.titleEntryId, &row.lastMessageId, &row.lastModel}) {
     *text = rest.text();
   }
   row.firstMs = rest.number();
@@ -94,14 +94,14 @@ void restore(Database& database, const CatalogedSession& kept) {
 }
 
 // Collects what Intake has stored there.
-void collect(Database& database, const SessionRow& row, CatalogChange& change) {
+void collectChange(Database& database, const SessionRow& row, CatalogChange& change) {
   CatalogedSession& after = change.after;
   after.summary = row.facts;
   after.stamp = row.stamp;
-  after.taken = row.taken;
-  after.indexed = row.indexed;
+  after.taken = row.catalogedEntries;
+  after.indexed = row.indexedEntries;
   RestWriter rest;
-  for (const std::string* text : {&row.headerId, &row.lastId, &row.titleEntry, &row.lastMessageId, &row.lastModel}) {
+  for (const std::string* text : {&row.headerId, &row.lastId, &row.titleEntryId, &row.lastMessageId, &row.lastModel}) {
     rest.text(*text);
   }
   rest.number(row.firstMs);
@@ -152,30 +152,30 @@ class Round {
     // A session that must be read again must not lose the texts that others can find.
     const bool search = search_ || (change.before.taken == 0 && change.before.indexed > 0);
     if (change.before.taken > 0) {
-      restore(*database_, change.before);
+      restoreRow(*database_, change.before);
     } else {
       change.before.indexed = 0;
     }
     Intake intake(store_, *database_, search, &change.texts);
     auto growth = std::move(change.before.growth);
     auto outcome = intake.run(sessionId, stamp, growth ? &*growth : nullptr);
-    BOUGH_TRY(database_->take());
+    BOUGH_TRY(database_->takeFailure());
     if (!outcome) {
       report_.notes.push_back(fmt::format("session {} was left out: {}", sessionId, outcome.error().message));
       return true;
     }
-    if (*outcome != Intake::Outcome::Taken) return true;
+    if (*outcome != Intake::Outcome::Updated) return true;
     ++report_.sessions;
-    report_.entries += intake.taken().entries;
-    bytes_ += intake.taken().payloadBytes;
-    bool isWhole = true;
+    report_.entries += intake.result().entries;
+    bytes_ += intake.result().payloadBytes;
+    bool isComplete = true;
     if (const auto row = findRow(*database_, sessionId)) {
-      isWhole = !search || row->indexed == row->taken;
-      collect(*database_, *row, change);
+      isComplete = !search || row->indexedEntries == row->catalogedEntries;
+      collectChange(*database_, *row, change);
       changes_.push_back(std::move(change));
     }
-    BOUGH_TRY(database_->take());
-    return isWhole;
+    BOUGH_TRY(database_->takeFailure());
+    return isComplete;
   }
   [[nodiscard]] bool isFull() const { return changes_.size() >= kSessionsAtOnce || bytes_ >= kBytesAtOnce; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
@@ -200,7 +200,7 @@ class Round {
 };
 
 // Returns a text after which this session id is the next possible one.
-std::string justBefore(std::string sessionId) {
+std::string cursorBefore(std::string sessionId) {
   --sessionId.back();
   return sessionId + '~';
 }
@@ -214,12 +214,12 @@ class SourceCatchUp {
   /// May be called again after a Conflict, which keeps the report and the session with pending texts.
   Result<void> run() {
     progress_ = {};
-    partlyIndexed_.reset();
+    indexedBefore_.reset();
     std::string after;
     for (;;) {
-      BOUGH_TRY(const bool goesOn, takeRest());
-      if (!goesOn) return {};
-      BOUGH_TRY(const auto more, takePage(after));
+      BOUGH_TRY(const bool continues, updatePartialSession());
+      if (!continues) return {};
+      BOUGH_TRY(const auto more, updatePage(after));
       if (!more) return {};
     }
   }
@@ -227,22 +227,22 @@ class SourceCatchUp {
 
  private:
   // Returns false when nothing is left or the caller wants to stop.
-  Result<bool> takePage(std::string& after) {
+  Result<bool> updatePage(std::string& after) {
     BOUGH_TRY(auto outdated, source_.outdated(options_.search, after, kSessionsAtOnce));
     if (outdated.sessions.empty()) return false;
     progress_.totalSessions = progress_.doneSessions + outdated.total;
     Round round(store_, source_, options_.search, report);
     for (CatalogedSession& session : outdated.sessions) {
       after = session.summary.sessionId;
-      BOUGH_TRY(const bool isWhole, take(round, session));
-      if (!isWhole || round.isFull()) {
+      BOUGH_TRY(const bool isComplete, update(round, session));
+      if (!isComplete || round.isFull()) {
         BOUGH_TRY(round.handOver());
       }
-      if (!tell()) {
+      if (!reportProgress()) {
         BOUGH_TRY(round.handOver());
         return false;
       }
-      if (!isWhole) return true;
+      if (!isComplete) return true;
     }
     BOUGH_TRY(round.handOver());
     return outdated.total > outdated.sessions.size();
@@ -251,65 +251,66 @@ class SourceCatchUp {
   // Takes in the pending texts of a session of which only a part was taken in. A catch-up without search does this too
   // when the session had to be read again: no other such catch-up would hear of the session, and the rest of its texts
   // is out of date. Returns false when the caller wants to stop.
-  Result<bool> takeRest() {
-    while (!partly_.empty()) {
-      BOUGH_TRY(auto outdated, source_.outdated(true, justBefore(partly_), 1));
-      if (outdated.sessions.empty() || outdated.sessions.front().summary.sessionId != partly_) {
-        partly_.clear();
+  Result<bool> updatePartialSession() {
+    while (!partialSessionId_.empty()) {
+      BOUGH_TRY(auto outdated, source_.outdated(true, cursorBefore(partialSessionId_), 1));
+      if (outdated.sessions.empty() || outdated.sessions.front().summary.sessionId != partialSessionId_) {
+        partialSessionId_.clear();
         return true;
       }
       CatalogedSession& session = outdated.sessions.front();
       // No progress means that another process is working on the session; leave it to that process. But when the
       // session must be read from its start again, because of another erasure, no other process is working on it.
-      if (session.taken == 0 ? ++restarts_ > kMostTries : partlyIndexed_ && session.indexed <= *partlyIndexed_) {
-        partly_.clear();
+      if (session.taken == 0 ? ++restarts_ > kMaxConflictRetries
+                             : indexedBefore_ && session.indexed <= *indexedBefore_) {
+        partialSessionId_.clear();
         return true;
       }
       progress_.totalSessions = std::max(progress_.totalSessions, progress_.doneSessions + 1);
       Round round(store_, source_, true, report);
-      BOUGH_TRY(const bool isWhole, take(round, session));
+      BOUGH_TRY(const bool isComplete, update(round, session));
       BOUGH_TRY(round.handOver());
-      if (isWhole) partly_.clear();
-      if (!tell()) return false;
+      if (isComplete) partialSessionId_.clear();
+      if (!reportProgress()) return false;
     }
     return true;
   }
 
   // Returns false when only a part of its texts was taken in.
-  Result<bool> take(Round& round, CatalogedSession& session) {
+  Result<bool> update(Round& round, CatalogedSession& session) {
     const std::uint64_t before = round.bytes();
     const std::string sessionId = session.summary.sessionId;
     const std::uint64_t indexed = session.taken == 0 ? 0 : session.indexed;
-    BOUGH_TRY(const bool isWhole, round.add(session));
+    BOUGH_TRY(const bool isComplete, round.add(session));
     progress_.doneBytes += round.bytes() - before;
-    if (isWhole) {
+    if (isComplete) {
       ++progress_.doneSessions;
     } else {
-      partly_ = sessionId;
-      partlyIndexed_ = indexed;
+      partialSessionId_ = sessionId;
+      indexedBefore_ = indexed;
     }
-    return isWhole;
+    return isComplete;
   }
 
   // Returns false when the caller wants to stop.
-  bool tell() { return !options_.progress || options_.progress(progress_); }
+  bool reportProgress() { return !options_.progress || options_.progress(progress_); }
 
   SessionStore& store_;
   CatalogSource& source_;
   const CatchUpOptions& options_;
   CatchUpProgress progress_;
-  std::string partly_;                          // the session with pending texts
-  std::optional<std::uint64_t> partlyIndexed_;  // how many of its entries were indexed before the last part
+  std::string partialSessionId_;                // the session with pending texts
+  std::optional<std::uint64_t> indexedBefore_;  // how many of its entries were indexed before the last part
   int restarts_ = 0;
 };
 
 }  // namespace
 
-Result<CatchUpReport> takeIntoSource(SessionStore& store, CatalogSource& source, const CatchUpOptions& options) {
+Result<CatchUpReport> updateSource(SessionStore& store, CatalogSource& source, const CatchUpOptions& options) {
   SourceCatchUp catchUp(store, source, options);
   auto taken = catchUp.run();
   // Each process that had seen less can cause one Conflict.
-  for (int tries = 1; !taken && taken.error().code == ErrorCode::Conflict && tries < kMostTries; ++tries) {
+  for (int tries = 1; !taken && taken.error().code == ErrorCode::Conflict && tries < kMaxConflictRetries; ++tries) {
     taken = catchUp.run();
   }
   if (!taken) return std::unexpected(asBusy(std::move(taken.error())));

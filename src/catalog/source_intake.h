@@ -6,10 +6,10 @@
 namespace bough::catalog {
 
 /// Reads the sessions that are out of date in `source` and hands their rows over to it.
-Result<CatchUpReport> takeIntoSource(SessionStore& store, CatalogSource& source, const CatchUpOptions& options);
+Result<CatchUpReport> updateSource(SessionStore& store, CatalogSource& source, const CatchUpOptions& options);
 
 /// How often to retry a source that answers Conflict (CatalogSource::keep).
-inline constexpr int kMostTries = 50;
+inline constexpr int kMaxConflictRetries = 50;
 /// Returns the error for a source that still answers Conflict after that.
 Error asBusy(Error conflict);
 

@@ -78,11 +78,11 @@ Result<std::vector<std::string>> Catalog::check(bool deep) {
       if (query.view(0) != "ok") found.push_back(query.text(0));
     }
   }
-  if (auto read = database.take(); !read) found.push_back(read.error().message);
+  if (auto read = database.takeFailure(); !read) found.push_back(read.error().message);
   if (!deep || !found.empty()) return found;
   if (!state_->readOnly) {
     Query(database, "INSERT INTO search(search) VALUES('integrity-check')").run();
-    if (auto read = database.take(); !read) found.push_back("the index for search: " + read.error().message);
+    if (auto read = database.takeFailure(); !read) found.push_back("the index for search: " + read.error().message);
   }
   // A row that remembers lost entries knows more than the log does.
   std::set<std::string> remembered;
@@ -90,7 +90,7 @@ Result<std::vector<std::string>> Catalog::check(bool deep) {
     Query query(database, "SELECT sessionId FROM session WHERE lostId <> ''");
     while (query.next()) remembered.insert(query.text(0));
   }
-  BOUGH_TRY(database.take());
+  BOUGH_TRY(database.takeFailure());
   // From here on `database` may be invalid: catching up may reopen it.
   BOUGH_TRY(auto fresh, open(state_->store, {.inMemory = true}));
   BOUGH_TRY(fresh->catchUp({}));
@@ -123,7 +123,7 @@ Result<void> Catalog::State::wipe() {
   constexpr int kPages = 500;
   constexpr int kSteps = 32;
   std::string phase = meta("wipe");
-  BOUGH_TRY(database->take());
+  BOUGH_TRY(database->takeFailure());
   if (phase.empty() || memory || readOnly) return {};
   BOUGH_TRY(makeWritable());
   if (phase != "written") {
@@ -140,9 +140,9 @@ Result<void> Catalog::State::wipe() {
     setMeta("wipe", Blob{phase});
     if (auto kept = transaction.commit(); !kept) return kept;
   }
-  if (phase != "written" || !database->emptyLog()) return {};
+  if (phase != "written" || !database->truncateWal()) return {};
   Query(*database, "DELETE FROM meta WHERE name = 'wipe'").run();
-  return database->take();
+  return database->takeFailure();
 }
 
 }  // namespace bough

@@ -291,7 +291,7 @@ Result<UsageReport> Catalog::usage(const UsageOptions& options) {
     BOUGH_TRY(const auto parts, state_->askSource([&](CatalogSource& source) { return source.usage(options); }));
     return reportOf(parts, options);
   }
-  return state_->answered([&]() -> Result<UsageReport> {
+  return state_->answerFromSnapshot([&]() -> Result<UsageReport> {
     Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
     if (isOfAll(options)) {
       sumAll(*state_->database, options, sums);
@@ -300,7 +300,7 @@ Result<UsageReport> Catalog::usage(const UsageOptions& options) {
     }
     UsageReport report = sums.report(options.by);
     nameRows(*state_->database, options, report.rows);
-    BOUGH_TRY(state_->database->take());
+    BOUGH_TRY(state_->database->takeFailure());
     return report;
   });
 }

@@ -47,7 +47,7 @@ class ExcerptTest : public testing::Test {
       query.bind(match);
       if (query.next()) text = query.text(0);
     }
-    must(database->take());
+    must(database->takeFailure());
     return text;
   }
   /// Uses brackets as marks.

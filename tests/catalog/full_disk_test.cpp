@@ -94,11 +94,11 @@ TEST_F(FullDiskTest, AFullQuotaIsAFullDiskAndAnythingElseIsNot) {
     std::ofstream(path, std::ios::trunc).close();
     auto database = must(catalog::Database::open(path, catalog::OpenAs::ReadWrite, 1000));
     database->execute("CREATE TABLE t(x);");
-    must(database->take());
+    must(database->takeFailure());
     gSystemError = systemError;
     gWritesLeft = 0;
     database->execute("INSERT INTO t VALUES(1);");
-    EXPECT_EQ(refused(database->take()).code, expected) << systemError;
+    EXPECT_EQ(refused(database->takeFailure()).code, expected) << systemError;
     gWritesLeft.reset();
   }
 }

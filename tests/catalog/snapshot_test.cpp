@@ -21,18 +21,18 @@ TEST(Snapshot, QueriesOfOneAnswerSeeTheSameRows) {
   const auto writer = Database::open(path, OpenAs::ReadWrite, 1000);
   ASSERT_TRUE(writer) << writer.error().message;
   (*writer)->execute("PRAGMA journal_mode = WAL; CREATE TABLE list (id INTEGER); INSERT INTO list VALUES (1)");
-  ASSERT_TRUE((*writer)->take());
+  ASSERT_TRUE((*writer)->takeFailure());
   const auto reader = Database::open(path, OpenAs::ReadWrite, 1000);
   ASSERT_TRUE(reader) << reader.error().message;
   {
     const Snapshot snapshot(**reader);
     EXPECT_EQ(countIn(**reader), 1);
     (*writer)->execute("INSERT INTO list VALUES (2)");
-    ASSERT_TRUE((*writer)->take());
+    ASSERT_TRUE((*writer)->takeFailure());
     EXPECT_EQ(countIn(**reader), 1);
   }
   EXPECT_EQ(countIn(**reader), 2);
-  ASSERT_TRUE((*reader)->take());
+  ASSERT_TRUE((*reader)->takeFailure());
 }
 
 }  // namespace

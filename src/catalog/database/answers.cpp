@@ -160,7 +160,7 @@ Usage saveAnswer(Database& database, const Answer& answer) {
   return grown;
 }
 
-void forgetAnswers(Database& database, std::int64_t session, std::uint64_t sequence) {
+void removeAnswers(Database& database, std::int64_t session, std::uint64_t sequence) {
   UsedParts gone;
   {
     Query query(database,

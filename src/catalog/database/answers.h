@@ -42,6 +42,6 @@ void addAnswers(Database& database, const std::vector<std::pair<std::int64_t, An
 Usage saveAnswer(Database& database, const Answer& answer);
 
 /// Deletes the session's answers at `sequence` and later.
-void forgetAnswers(Database& database, std::int64_t session, std::uint64_t sequence);
+void removeAnswers(Database& database, std::int64_t session, std::uint64_t sequence);
 
 }  // namespace bough::catalog

@@ -88,9 +88,9 @@ void requireFolder(Conditions& conditions, const std::string& cwd, RangesBy rang
 }
 
 bool isFew(Database& database, const std::optional<Range>& range) {
-  constexpr std::size_t kFew = 1000;
+  constexpr std::size_t kMinMatches = 1000;
   if (!range) return false;
-  Query query(database, fmt::format("SELECT 1 FROM session WHERE {} LIMIT 1 OFFSET {}", range->where, kFew));
+  Query query(database, fmt::format("SELECT 1 FROM session WHERE {} LIMIT 1 OFFSET {}", range->where, kMinMatches));
   Conditions conditions;
   conditions.add(range->where, range->values);
   conditions.bindTo(query);
@@ -114,7 +114,7 @@ void addFilter(Conditions& conditions, const SessionFilter& filter, RangesBy ran
   requireFolder(conditions, filter.cwd, rangesBy);
   static_assert(static_cast<int>(TitleSource::Message) == 1);
   if (filter.named) conditions.add("session.titleSource > 1");
-  if (!filter.title.empty()) conditions.add(filter.named ? kNameHolds : kTitleHolds, {titlePart(filter.title)});
+  if (!filter.title.empty()) conditions.add(filter.named ? kNameContains : kTitleContains, {titlePart(filter.title)});
   if (filter.condition) conditions.add("session.condition = ?", {static_cast<std::uint64_t>(*filter.condition)});
   if (filter.withProblem) conditions.add("session.problem <> ''");
 }

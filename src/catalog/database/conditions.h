@@ -40,9 +40,9 @@ Conditions listConditions(const SessionFilter& filter, RangesBy rangesBy = Range
 
 /// Conditions that a title contains a text, ignoring the case of ASCII letters and accents. Bind titlePart(text). They
 /// search an index of the titles, which has a tenth of the size of the rows; for named sessions, a smaller index.
-inline constexpr std::string_view kTitleHolds =
+inline constexpr std::string_view kTitleContains =
     "session.id IN (SELECT given.id FROM session AS given WHERE holds_part(given.title, ?))";
-inline constexpr std::string_view kNameHolds =
+inline constexpr std::string_view kNameContains =
     "session.id IN (SELECT given.id FROM session AS given WHERE given.titleSource > 1 AND holds_part(given.title, ?))";
 std::string titlePart(std::string_view text);
 

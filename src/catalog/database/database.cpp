@@ -57,7 +57,7 @@ std::string_view textOf(sqlite3_value* value) {
 }
 
 // The SQL function holds_part(text, part); `part` comes from titlePart.
-void holdsPart(sqlite3_context* context, int, sqlite3_value** values) {
+void containsPart(sqlite3_context* context, int, sqlite3_value** values) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
   std::string_view text = textOf(values[0]);
   const std::string_view part = textOf(values[1]);
@@ -74,7 +74,7 @@ void holdsPart(sqlite3_context* context, int, sqlite3_value** values) {
 // Checks more often than SQLite's own sqlite3_busy_timeout, which would rarely find the lock free between two
 // transactions of a long catch-up. Sleeps outside NoForkMeanwhile, so that a fork does not wait for the process that
 // holds the lock.
-int waitForOthers(void* timeoutMs, int count) {
+int waitForLock(void* timeoutMs, int count) {
   const int leftMs = *static_cast<const int*>(timeoutMs) - count * kLockPollMs;
   if (leftMs <= 0) return 0;
   NoForkMeanwhile::sleepOutside(1000 * std::min(leftMs, kLockPollMs));
@@ -109,14 +109,14 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs
       new Database(handle, path, busyTimeoutMs, as == OpenAs::ReadWrite || as == OpenAs::ReadOnly));
   (void)opened.release();
   if (code != SQLITE_OK) {
-    database->note(code);
-    return std::unexpected(database->take().error());
+    database->recordFailure(code);
+    return std::unexpected(database->takeFailure().error());
   }
   sqlite3_extended_result_codes(handle, 1);
-  sqlite3_busy_handler(handle, &waitForOthers, &database->busyTimeoutMs_);
-  database->note(sqlite3_create_function_v2(handle, "holds_part", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
-                                            &holdsPart, nullptr, nullptr, nullptr));
-  BOUGH_TRY(database->take());
+  sqlite3_busy_handler(handle, &waitForLock, &database->busyTimeoutMs_);
+  database->recordFailure(sqlite3_create_function_v2(handle, "holds_part", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                                     nullptr, &containsPart, nullptr, nullptr, nullptr));
+  BOUGH_TRY(database->takeFailure());
   return database;
 }
 
@@ -129,7 +129,7 @@ Database::~Database() {
   sqlite3_close_v2(handle_);
 }
 
-void Database::note(int code) {
+void Database::recordFailure(int code) {
   if (failure_ || code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
   const int number = handle_ == nullptr ? 0 : sqlite3_system_errno(handle_);
   if ((code & 0xFF) == SQLITE_CANTOPEN && (number == EMFILE || number == ENFILE)) {
@@ -147,7 +147,7 @@ void Database::note(int code) {
                    .actualTail = {}};
 }
 
-Result<void> Database::take() {
+Result<void> Database::takeFailure() {
   if (!failure_) return {};
   Error error = std::move(*failure_);
   failure_.reset();
@@ -157,10 +157,10 @@ Result<void> Database::take() {
 void Database::execute(const std::string& statements) {
   if (failure_) return;
   const NoForkMeanwhile noFork;
-  note(sqlite3_exec(handle_, statements.c_str(), nullptr, nullptr, nullptr));
+  recordFailure(sqlite3_exec(handle_, statements.c_str(), nullptr, nullptr, nullptr));
 }
 
-bool Database::emptyLog() {
+bool Database::truncateWal() {
   // Does not wait for processes that are reading at this moment.
   const NoForkMeanwhile noFork;
   const int timeoutMs = std::exchange(busyTimeoutMs_, 0);
@@ -169,34 +169,34 @@ bool Database::emptyLog() {
   return code == SQLITE_OK;
 }
 
-sqlite3_stmt* Database::lend(const char* sql, bool kept) {
+sqlite3_stmt* Database::acquireStatement(const char* sql, bool isCached) {
   if (failure_) return nullptr;
-  if (const auto found = idle_.find(sql); kept && found != idle_.end() && found->second != nullptr) {
+  if (const auto found = idle_.find(sql); isCached && found != idle_.end() && found->second != nullptr) {
     return std::exchange(found->second, nullptr);
   }
   const NoForkMeanwhile noFork;
   sqlite3_stmt* statement = nullptr;
-  note(sqlite3_prepare_v3(handle_, sql, -1, kept ? SQLITE_PREPARE_PERSISTENT : 0U, &statement, nullptr));
+  recordFailure(sqlite3_prepare_v3(handle_, sql, -1, isCached ? SQLITE_PREPARE_PERSISTENT : 0U, &statement, nullptr));
   return statement;
 }
 
 // Called by destructors. When memory runs out, the statement is not cached.
-void Database::giveBack(const char* sql, sqlite3_stmt* statement) noexcept {
+void Database::releaseStatement(const char* sql, sqlite3_stmt* statement) noexcept {
   const NoForkMeanwhile noFork;
   sqlite3_reset(statement);
   sqlite3_clear_bindings(statement);
-  const int kept = calledBack([&] {
+  const int cached = runCallback([&] {
     if (sql == nullptr) return SQLITE_MISUSE;
     sqlite3_stmt*& place = idle_[sql];
     if (place != nullptr) return SQLITE_MISUSE;
     place = statement;
     return SQLITE_OK;
   });
-  if (kept != SQLITE_OK) sqlite3_finalize(statement);
+  if (cached != SQLITE_OK) sqlite3_finalize(statement);
 }
 
 Query::~Query() {
-  if (statement_ != nullptr) database_.giveBack(sql_, statement_);
+  if (statement_ != nullptr) database_.releaseStatement(sql_, statement_);
 }
 
 void Query::bind(std::int64_t value) {
@@ -222,7 +222,7 @@ bool Query::next() {
   const NoForkMeanwhile noFork;
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
-  database_.note(code);
+  database_.recordFailure(code);
   return false;
 }
 
@@ -248,7 +248,7 @@ Transaction::~Transaction() {
 
 Result<void> Transaction::commit() {
   database_.execute("COMMIT");
-  if (database_.failed()) return database_.take();
+  if (database_.failed()) return database_.takeFailure();
   open_ = false;
   return {};
 }

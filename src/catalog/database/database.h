@@ -1,5 +1,5 @@
-// SQLite, with errors as values. The first failure is kept in the database until take() returns it, and later calls do
-// nothing until then. Several steps can therefore be written without checks, and checked once at the end.
+// SQLite, with errors as values. The first failure is kept in the database until takeFailure() returns it, and later
+// calls do nothing until then. Several steps can therefore be written without checks, and checked once at the end.
 #pragma once
 
 #include <sqlite3.h>
@@ -40,12 +40,12 @@ class Database {
   /// Runs statements that return no rows.
   void execute(const std::string& statements);
   /// Returns the kept failure, if any, and clears it.
-  Result<void> take();
+  Result<void> takeFailure();
   [[nodiscard]] bool failed() const { return failure_.has_value(); }
 
   /// Moves everything from the WAL into the database file and truncates the WAL. Returns false when another process
   /// prevents that at the moment.
-  bool emptyLog();
+  bool truncateWal();
 
   /// Sets how long to wait while another process prevents this one from writing.
   void setBusyTimeout(int timeoutMs) { busyTimeoutMs_ = timeoutMs; }
@@ -56,9 +56,9 @@ class Database {
  private:
   friend class Query;
   Database(sqlite3* handle, std::string path, int busyTimeoutMs, bool locks);
-  sqlite3_stmt* lend(const char* sql, bool kept);
-  void giveBack(const char* sql, sqlite3_stmt* statement) noexcept;
-  void note(int code);
+  sqlite3_stmt* acquireStatement(const char* sql, bool isCached);
+  void releaseStatement(const char* sql, sqlite3_stmt* statement) noexcept;
+  void recordFailure(int code);
 
   sqlite3* handle_;
   std::string path_;
@@ -75,12 +75,12 @@ class Query {
   /// `sql` must be a string literal, because the prepared statement is cached by its address.
   template <typename... Values>
   Query(Database& database, const char* sql, const Values&... values)
-      : database_(database), sql_(sql), statement_(database.lend(sql, true)) {
+      : database_(database), sql_(sql), statement_(database.acquireStatement(sql, true)) {
     (bind(values), ...);
   }
   /// For a statement that was built at run time; it is not cached.
   Query(Database& database, const std::string& sql)
-      : database_(database), sql_(nullptr), statement_(database.lend(sql.c_str(), false)) {}
+      : database_(database), sql_(nullptr), statement_(database.acquireStatement(sql.c_str(), false)) {}
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
   ~Query();
@@ -127,7 +127,7 @@ class Query {
 /// Runs a callback from SQLite. Turns std::bad_alloc into SQLITE_NOMEM, because an exception must not pass through C
 /// code.
 template <typename Call>
-int calledBack(Call call) noexcept {
+int runCallback(Call call) noexcept {
   try {
     return call();
   } catch (const std::bad_alloc&) {

@@ -35,8 +35,8 @@ SessionRow readRow(const Query& query) {
   row.stamp = text();
   row.headerId = text();
   row.lastId = text();
-  row.taken = number();
-  row.indexed = number();
+  row.catalogedEntries = number();
+  row.indexedEntries = number();
   facts.key = text();
   facts.agent = text();
   facts.writtenBy = text();
@@ -46,7 +46,7 @@ SessionRow readRow(const Query& query) {
   if (!originSession.empty()) facts.origin = ForkOrigin{std::move(originSession), std::move(originEntry)};
   facts.title = text();
   facts.titleSource = static_cast<TitleSource>(number());
-  row.titleEntry = text();
+  row.titleEntryId = text();
   facts.createdMs = number();
   row.firstMs = number();
   facts.activeMs = number();
@@ -69,7 +69,7 @@ SessionRow readRow(const Query& query) {
   if (!query.isNull(column)) facts.timeToLiveMs = query.number(column);
   ++column;
   row.countedBytes = number();
-  row.lostId = text();
+  row.lostEntryId = text();
   row.lostEntries = number();
   return row;
 }
@@ -115,7 +115,7 @@ std::optional<SessionRow> findRow(Database& database, std::string_view sessionId
   return readRow(query);
 }
 
-void numberRow(Database& database, SessionRow& row) {
+void assignRowId(Database& database, SessionRow& row) {
   if (row.id != 0) return;
   Query last(database, "SELECT seq FROM sqlite_sequence WHERE name = 'session'");
   row.id = (last.next() ? last.integer(0) : 0) + 1;
@@ -137,14 +137,14 @@ void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup) {
                                       std::string_view(row.headerId), std::string_view(row.lastId)}) {
     save.bind(text);
   }
-  save.bind(row.taken);
-  save.bind(row.indexed);
+  save.bind(row.catalogedEntries);
+  save.bind(row.indexedEntries);
   for (const std::string* text : {&facts.key, &facts.agent, &facts.writtenBy, &facts.cwd}) save.bind(*text);
   save.bind(facts.origin ? std::string_view(facts.origin->sessionId) : "");
   save.bind(facts.origin ? std::string_view(facts.origin->entryId) : "");
   save.bind(facts.title);
   save.bind(static_cast<int>(facts.titleSource));
-  save.bind(row.titleEntry);
+  save.bind(row.titleEntryId);
   for (const std::uint64_t count :
        {facts.createdMs, row.firstMs, facts.activeMs, facts.userMessages, facts.assistantMessages, facts.toolMessages,
         facts.systemMessages, facts.toolCalls, facts.toolFailures}) {
@@ -160,7 +160,7 @@ void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup) {
   save.bind(facts.pinned);
   save.bind(facts.timeToLiveMs);
   save.bind(row.countedBytes);
-  save.bind(row.lostId);
+  save.bind(row.lostEntryId);
   save.bind(row.lostEntries);
   save.bind(changeGroup);
   save.run();

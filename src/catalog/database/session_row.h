@@ -17,14 +17,14 @@ struct SessionRow {
   std::string stamp;
   std::string headerId;
   std::string lastId;
-  std::uint64_t taken = 0;
-  std::uint64_t indexed = 0;
-  std::string titleEntry;  ///< The entry that gave the title.
+  std::uint64_t catalogedEntries = 0;  ///< How many of its entries are in the catalog.
+  std::uint64_t indexedEntries = 0;    ///< How many of them are in the search index.
+  std::string titleEntryId;            ///< The entry that gave the title.
   std::uint64_t firstMs = 0;
   std::string lastMessageId;
   std::string lastModel;
   std::uint64_t countedBytes = 0;  ///< Size of the log up to the end of the last complete batch.
-  std::string lostId;              ///< The last entry of a longer version of this log that was read before.
+  std::string lostEntryId;         ///< The last entry of a longer version of this log that was read before.
   std::uint64_t lostEntries = 0;   ///< How many entries that longer log had.
   SessionSummary facts;            ///< What users of the catalog see.
 };
@@ -42,7 +42,7 @@ void addPrices(std::vector<ModelUsage>& models, const PriceTable* prices);
 std::optional<SessionRow> findRow(Database& database, std::string_view sessionId);
 /// Assigns the next id to a row without one, before the row is stored. The data that belongs to the row can then be
 /// stored first, in the same transaction.
-void numberRow(Database& database, SessionRow& row);
+void assignRowId(Database& database, SessionRow& row);
 /// Stores the row. Assigns an id when it has none.
 void saveRow(Database& database, SessionRow& row, std::uint32_t changeGroup);
 

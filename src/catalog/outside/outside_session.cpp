@@ -91,7 +91,7 @@ void addAnswers(Told& told, std::vector<TalliedAnswer>& answers) {
 Result<void> chooseTitle(const std::vector<OutsideFile>& files, SessionSummary& facts) {
   TitleChoice choice;
   for (const OutsideFile& file : files) {
-    BOUGH_TRY(readOutside(file.path, [&](const Entry& entry) { choice.take(entry, /*redacted=*/false); }));
+    BOUGH_TRY(readOutside(file.path, [&](const Entry& entry) { choice.add(entry, /*redacted=*/false); }));
   }
   facts.titleSource = choice.source();
   facts.title = choice.title();
@@ -116,15 +116,15 @@ Told tellOutside(std::vector<OutsideFile> files) {
   const auto use = [&](const Entry& entry) {
     if (!isOne && !known.insert(entry.id).second) return;
     const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(tally.row.facts.activeMs);
-    tally.entry(sequence, entry, timeMs);
+    tally.addEntry(sequence, entry, timeMs);
     if (entry.type == entry_type::kSessionInfo) {
-      tally.info(entry, timeMs);
+      tally.addInfo(entry, timeMs);
     } else if (!isControlType(entry.type)) {
       // The first message gives the title.
       const bool wantSpoken = tally.row.facts.titleSource == TitleSource::None;
-      tally.conversation(entry, readFacts(entry, false, wantSpoken), timeMs, false);
+      tally.addConversation(entry, readFacts(entry, false, wantSpoken), timeMs, false);
     }
-    tally.row.taken = ++sequence;
+    tally.row.catalogedEntries = ++sequence;
     if (!tally.answers.empty()) addAnswers(told, tally.answers);
   };
   SessionSummary& facts = tally.row.facts;
@@ -153,7 +153,7 @@ Told tellOutside(std::vector<OutsideFile> files) {
     if (const auto key = parseSessionKey(facts.key)) facts.agent = key->agent;
   }
   if (!facts.sessionId.empty()) told.error.reset();
-  if ((tally.titleLost || tally.saidBeforeTitle()) && !told.error) {
+  if ((tally.isTitleLost || tally.isTitleOutdated()) && !told.error) {
     if (const auto chosen = chooseTitle(files, facts); !chosen) problems.push_back(chosen.error().message);
   }
   facts.writtenBy = fmt::format("{}", fmt::join(agents, ","));

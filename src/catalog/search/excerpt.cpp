@@ -99,7 +99,7 @@ int forEachWord(const Fts5ExtensionApi* api, Fts5Context* row, std::string_view 
   return api->xTokenize(
       row, text.data(), static_cast<int>(text.size()), &use,
       [](void* context, int, const char*, int, int begin, int end) {
-        return calledBack([&] {
+        return runCallback([&] {
           return (*static_cast<Use*>(context))(Stretch{static_cast<std::size_t>(begin), static_cast<std::size_t>(end)});
         });
       });
@@ -210,7 +210,7 @@ void excerptFunction(const Fts5ExtensionApi* api, Fts5Context* row, sqlite3_cont
   if (count != 1) return sqlite3_result_error(result, "excerpt() takes a number of words", -1);
   std::string excerpt;
   const int status =
-      calledBack([&] { return makeExcerpt(api, row, std::max(1, sqlite3_value_int(values[0])), excerpt); });
+      runCallback([&] { return makeExcerpt(api, row, std::max(1, sqlite3_value_int(values[0])), excerpt); });
   if (status != SQLITE_OK) return sqlite3_result_error_code(result, status);
   sqlite3_result_text64(result, excerpt.data(), excerpt.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
 }

@@ -18,7 +18,7 @@ std::optional<IndexedRow> rowIn(const Query& query) {
   return IndexedRow{.row = query.integer(0), .entryId = query.text(1), .digest = query.integer(2)};
 }
 
-bool takeOut(Database& database, const IndexedRow& indexed, const TextOf& textOf) {
+bool removeIndexedRow(Database& database, const IndexedRow& indexed, const TextOf& textOf) {
   const auto text = textOf ? textOf(indexed.entryId) : std::nullopt;
   const IndexText known(text.value_or(""));
   const bool same = text && known.digest == indexed.digest;
@@ -85,17 +85,17 @@ void addText(Database& database, std::int64_t row, std::string_view entryId, Ent
   Query(database, "INSERT INTO search(rowid, body) VALUES(?, ?)", row, text.words).run();
 }
 
-bool forgetText(Database& database, std::int64_t session, std::string_view entryId, const TextOf& textOf) {
+bool removeText(Database& database, std::int64_t session, std::string_view entryId, const TextOf& textOf) {
   std::optional<IndexedRow> indexed;
   {
     Query query(database, "SELECT id, entryId, digest FROM entry WHERE id >= ? AND id < ? AND entryId = ?",
                 entryRow(session, 0), entryRow(session + 1, 0), entryId);
     if (query.next()) indexed = rowIn(query);
   }
-  return !indexed || takeOut(database, *indexed, textOf);
+  return !indexed || removeIndexedRow(database, *indexed, textOf);
 }
 
-bool forgetTexts(Database& database, std::int64_t session, std::uint64_t fromSequence, const TextOf& textOf) {
+bool removeTexts(Database& database, std::int64_t session, std::uint64_t fromSequence, const TextOf& textOf) {
   bool all = true;
   for (std::int64_t next = entryRow(session, fromSequence);;) {
     std::optional<IndexedRow> indexed;
@@ -105,20 +105,20 @@ bool forgetTexts(Database& database, std::int64_t session, std::uint64_t fromSeq
       if (query.next()) indexed = rowIn(query);
     }
     if (!indexed) return all;
-    if (!takeOut(database, *indexed, textOf)) all = false;
+    if (!removeIndexedRow(database, *indexed, textOf)) all = false;
     next = indexed->row + 1;
   }
 }
 
-bool hasAbandoned(Database& database) {
+bool hasAbandonedWords(Database& database) {
   Query query(database, "SELECT 1 FROM meta WHERE name = 'abandoned'");
   return query.next();
 }
 
 bool isMostlyAbandoned(Database& database) {
-  constexpr std::int64_t kFew = 1000;
+  constexpr std::int64_t kMinAbandonedWords = 1000;
   Query abandoned(database, "SELECT value FROM meta WHERE name = 'abandoned'");
-  if (!abandoned.next() || abandoned.integer(0) < kFew) return false;
+  if (!abandoned.next() || abandoned.integer(0) < kMinAbandonedWords) return false;
   Query kept(database, "SELECT count(*) FROM entry");
   return kept.next() && abandoned.integer(0) > kept.integer(0) / 2;
 }

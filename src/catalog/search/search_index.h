@@ -39,12 +39,12 @@ using TextOf = std::function<std::optional<std::string>(const std::string& entry
 void addText(Database& database, std::int64_t row, std::string_view entryId, EntryRole role, std::uint64_t timeMs,
              const IndexText& text);
 /// Removes one entry of a session. Returns false when its words had to be abandoned.
-bool forgetText(Database& database, std::int64_t session, std::string_view entryId, const TextOf& textOf);
+bool removeText(Database& database, std::int64_t session, std::string_view entryId, const TextOf& textOf);
 /// The same for all entries of a session at or after a sequence.
-bool forgetTexts(Database& database, std::int64_t session, std::uint64_t fromSequence, const TextOf& textOf);
+bool removeTexts(Database& database, std::int64_t session, std::uint64_t fromSequence, const TextOf& textOf);
 
 /// Returns true when the index contains words of deleted entries.
-bool hasAbandoned(Database& database);
+bool hasAbandonedWords(Database& database);
 /// Returns true when so many words are abandoned that the index should be rebuilt.
 bool isMostlyAbandoned(Database& database);
 /// Empties the index. All sessions must be taken in again afterwards.

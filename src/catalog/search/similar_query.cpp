@@ -97,7 +97,7 @@ Result<std::string> similarQuery(const std::string& folder, std::string_view que
     out += isWord ? replaced(database, typed, inPhrase) : typed;
     at = end;
   }
-  BOUGH_TRY(database.take());
+  BOUGH_TRY(database.takeFailure());
   return out == query ? "" : out;
 }
 

@@ -171,7 +171,7 @@ class Tokenizer {
 };
 
 int create(void*, const char**, int, Fts5Tokenizer** made) {
-  return calledBack([&] {
+  return runCallback([&] {
     *made = reinterpret_cast<Fts5Tokenizer*>(new Tokenizer);
     return SQLITE_OK;
   });
@@ -200,7 +200,7 @@ int tokenize(Fts5Tokenizer* tokenizer, void* context, int reason, const char* te
   if (reason == FTS5_TOKENIZE_DOCUMENT && *text == kCut) {
     return replay({text + 1, static_cast<std::size_t>(bytes) - 1}, context, token);
   }
-  return calledBack([&] {
+  return runCallback([&] {
     return reinterpret_cast<Tokenizer*>(tokenizer)->run(
         {text, static_cast<std::size_t>(bytes)}, [&](std::string_view word, std::size_t begin, std::size_t end) {
           return token(context, 0, word.data(), static_cast<int>(word.size()), static_cast<int>(begin),

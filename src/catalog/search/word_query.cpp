@@ -16,7 +16,7 @@ Result<WordQuery> WordQuery::open(std::string_view query, std::size_t excerptTok
   BOUGH_TRY(auto database, Database::open("in memory", OpenAs::Memory, 0));
   BOUGH_TRY(prepareSearch(*database));
   database->execute("CREATE VIRTUAL TABLE search USING fts5(body, tokenize='bough')");
-  BOUGH_TRY(database->take());
+  BOUGH_TRY(database->takeFailure());
   return WordQuery(std::move(database), std::move(parsed.match), std::clamp<std::size_t>(excerptTokens, 1, 64));
 }
 
@@ -32,7 +32,7 @@ Result<std::optional<std::string>> WordQuery::excerptOf(std::string_view text) {
   }
   // Cheaper than deleting the row.
   database.execute("ROLLBACK TO one; RELEASE one");
-  BOUGH_TRY(database.take());
+  BOUGH_TRY(database.takeFailure());
   return found;
 }
 

@@ -21,15 +21,15 @@ void SessionTally::addBranch(Branch branch) {
   branches.push_back(std::move(branch));
 }
 
-void SessionTally::entry(std::uint64_t sequence, const Entry& entry, std::uint64_t timeMs) {
+void SessionTally::addEntry(std::uint64_t sequence, const Entry& entry, std::uint64_t timeMs) {
   // A header has the time when the store got the session; messages of an imported session are older.
   const bool isFirstAfterHeader = sequence > 0 && row.lastId == row.headerId;
   row.facts.activeMs = isFirstAfterHeader ? timeMs : std::max(row.facts.activeMs, timeMs);
   row.lastId = entry.id;
-  if (sequence == 0) header(entry);
+  if (sequence == 0) addHeader(entry);
 }
 
-void SessionTally::header(const Entry& entry) {
+void SessionTally::addHeader(const Entry& entry) {
   SessionSummary& facts = row.facts;
   row.headerId = entry.id;
   facts.createdMs = parseTimestamp(entry.timestamp).value_or(0);
@@ -39,20 +39,20 @@ void SessionTally::header(const Entry& entry) {
   if (const auto key = parseSessionKey(facts.key)) facts.agent = key->agent;
 }
 
-void SessionTally::info(const Entry& entry, std::uint64_t timeMs) {
+void SessionTally::addInfo(const Entry& entry, std::uint64_t timeMs) {
   SessionSummary& facts = row.facts;
   if (json::findMember(entry.payload, "usage")) {
-    usage(entry, usageFacts(entry), branches.empty() ? 1 : branches.back().number, timeMs);
+    addUsage(entry, usageFacts(entry), branches.empty() ? 1 : branches.back().number, timeMs);
   }
   if (std::string agent = transcriptAgent(entry); !agent.empty()) facts.writtenBy = std::move(agent);
   if (const auto title = titleIn(entry)) {
     const TitleSource source = titleSourceOf(entry);
     if (title->empty()) {
-      titleLost = true;
+      isTitleLost = true;
     } else if (source >= facts.titleSource) {
       facts.title = *title;
       facts.titleSource = source;
-      row.titleEntry = entry.id;
+      row.titleEntryId = entry.id;
     }
   }
   if (const auto pinned = json::findMember(entry.payload, "pinned")) facts.pinned = *pinned == "true";
@@ -79,7 +79,7 @@ SessionTally::Branch& SessionTally::branchFor(const Entry& entry) {
   return branches[at];
 }
 
-void SessionTally::conversation(const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs, bool isHidden) {
+void SessionTally::addConversation(const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs, bool isHidden) {
   SessionSummary& summary = row.facts;
   if (row.firstMs == 0) row.firstMs = timeMs;
   Branch& branch = branchFor(entry);
@@ -98,22 +98,22 @@ void SessionTally::conversation(const Entry& entry, const EntryFacts& facts, std
   }
   for (const std::string& result : facts.results) std::erase(branch.openCalls, result);
   if (!facts.model.empty()) row.lastModel = facts.model;
-  if (facts.usage) usage(entry, facts, branch.number, timeMs);
+  if (facts.usage) addUsage(entry, facts, branch.number, timeMs);
   if (facts.durationMs < timeMs) row.firstMs = std::min(row.firstMs, timeMs - facts.durationMs);
   if (summary.titleSource == TitleSource::None && facts.role == EntryRole::User && !isHidden) {
     summary.title = titleFrom(facts);
     if (!summary.title.empty()) {
       summary.titleSource = TitleSource::Message;
-      row.titleEntry = entry.id;
+      row.titleEntryId = entry.id;
       titleMs = timeMs;
     }
   } else if (facts.role == EntryRole::User && timeMs < summary.activeMs) {
-    saidLateMs = std::min(saidLateMs.value_or(timeMs), timeMs);
+    oldestLateMs = std::min(oldestLateMs.value_or(timeMs), timeMs);
   }
 }
 
-void SessionTally::usage(const Entry& entry, const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs) {
-  TalliedAnswer answer{.sequence = row.taken,
+void SessionTally::addUsage(const Entry& entry, const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs) {
+  TalliedAnswer answer{.sequence = row.catalogedEntries,
                        .branch = branch,
                        .quarter = timeMs / kQuarterMs,
                        .model = facts.model.empty() ? row.lastModel : facts.model,

@@ -42,35 +42,35 @@ class SessionTally {
   std::vector<Branch> branches;
   /// Answers since the caller last cleared this list. An answer that was stored block by block occurs once per block.
   std::vector<TalliedAnswer> answers;
-  bool titleLost = false;  ///< An entry removed the title; the caller must choose another.
+  bool isTitleLost = false;  ///< An entry removed the title; the caller must choose another.
   /// The time of the message that gives the title; std::nullopt when that message was tallied in an earlier run.
   std::optional<std::uint64_t> titleMs;
   /// The oldest user message that is older than an entry before it in the log, which happens after `bough sync`. If it
   /// is also older than the message of the title, it is the first message of the session.
-  std::optional<std::uint64_t> saidLateMs;
+  std::optional<std::uint64_t> oldestLateMs;
 
   /// Continues a branch that was tallied in an earlier run.
   void addBranch(Branch branch);
 
   /// Counts any entry. `sequence` is its place in the log.
-  void entry(std::uint64_t sequence, const Entry& entry, std::uint64_t timeMs);
-  /// Must be called after entry() for a session_info entry.
-  void info(const Entry& entry, std::uint64_t timeMs);
-  /// Must be called after entry() for an entry of the conversation. `isHidden` says that it was redacted.
-  void conversation(const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs, bool isHidden);
+  void addEntry(std::uint64_t sequence, const Entry& entry, std::uint64_t timeMs);
+  /// Must be called after addEntry() for a session_info entry.
+  void addInfo(const Entry& entry, std::uint64_t timeMs);
+  /// Must be called after addEntry() for an entry of the conversation. `isHidden` says that it was redacted.
+  void addConversation(const Entry& entry, const EntryFacts& facts, std::uint64_t timeMs, bool isHidden);
 
   /// Returns true when a message that was tallied later is older than the message of the title. The title must then
   /// come from the older message.
-  [[nodiscard]] bool saidBeforeTitle() const {
-    return row.facts.titleSource == TitleSource::Message && saidLateMs && titleMs && *saidLateMs < *titleMs;
+  [[nodiscard]] bool isTitleOutdated() const {
+    return row.facts.titleSource == TitleSource::Message && oldestLateMs && titleMs && *oldestLateMs < *titleMs;
   }
   /// Returns true when the branch that ends in this entry ends with a call without a result.
   [[nodiscard]] bool isUnfinished(const std::string& headId) const;
 
  private:
-  void header(const Entry& entry);
+  void addHeader(const Entry& entry);
   Branch& branchFor(const Entry& entry);
-  void usage(const Entry& entry, const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs);
+  void addUsage(const Entry& entry, const EntryFacts& facts, std::uint32_t branch, std::uint64_t timeMs);
 
   using Tips = std::unordered_map<std::string, std::size_t>;
 

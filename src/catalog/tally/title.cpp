@@ -34,7 +34,7 @@ std::string titleFrom(const EntryFacts& message) {
   return text::excerpt(text::plainWords(message.spoken, kLookedAtBytes), kTitleGraphemes);
 }
 
-void TitleChoice::take(const Entry& entry, bool redacted) {
+void TitleChoice::add(const Entry& entry, bool redacted) {
   const std::uint64_t timeMs = parseTimestamp(entry.timestamp).value_or(latestMs_);
   latestMs_ = std::max(latestMs_, timeMs);
   if (redacted) return;
@@ -79,7 +79,7 @@ Result<std::string> trashedTitle(SessionStore& store, const std::string& trashId
   });
   // A redaction names its target only by its place in the log, so any entry may be the hidden one.
   if (read && hidesPlace) return std::string();
-  if (read) read = each([&](const Entry& entry) { choice.take(entry, redacted.contains(entry.id)); });
+  if (read) read = each([&](const Entry& entry) { choice.add(entry, redacted.contains(entry.id)); });
   if (!read) return std::unexpected(read.error());
   return choice.title();
 }

@@ -23,7 +23,7 @@ std::string titleFrom(const EntryFacts& message);
 class TitleChoice {
  public:
   /// `redacted` says that the content of the entry is ignored.
-  void take(const Entry& entry, bool redacted);
+  void add(const Entry& entry, bool redacted);
 
   [[nodiscard]] TitleSource source() const;
   [[nodiscard]] const std::string& title() const { return titles_[static_cast<std::size_t>(source())].text; }

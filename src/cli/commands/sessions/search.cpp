@@ -177,7 +177,7 @@ Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::Scan
     scanned += sessions.size();
     if (sessions.empty() || hits.size() >= limit || outputClosed()) return hits;
     const catalog::ScanOptions how{
-        .roles = options.roles, .sinceMs = filter.sinceMs, .untilMs = filter.untilMs, .mostOfSession = limit};
+        .roles = options.roles, .sinceMs = filter.sinceMs, .untilMs = filter.untilMs, .maxHitsPerSession = limit};
     isOutside(options) ? catalog::searchOutside(view.store->folder(), sessions, query, how, take, nameProblem)
                        : catalog::scanSessions(*view.store, sessions, query, how, take, nameProblem);
   }
