@@ -40,7 +40,7 @@ Result<std::string> usualListFolder() {
                      Sha256::of(fmt::format("{}", fmt::join(folders, "\n"))).substr(0, kShort));
 }
 
-bool canBeMade(const std::string& folder) {
+bool canBeCreated(const std::string& folder) {
   std::error_code error;
   std::filesystem::path at = folder;
   // A dangling link prevents the creation of a folder.
@@ -50,16 +50,16 @@ bool canBeMade(const std::string& folder) {
 }
 
 // Temporary folders of this process, by the folders that they replace.
-std::map<std::string, std::shared_ptr<std::string>>& passingFolders() {
+std::map<std::string, std::shared_ptr<std::string>>& temporaryFolders() {
   static std::map<std::string, std::shared_ptr<std::string>> folders;
   return folders;
 }
 
-Result<std::string> passBy(const std::string& usual, const std::string& why, bool isOnce = false) {
-  BOUGH_TRY(const auto folder, makePassingFolder());
+Result<std::string> useTemporaryFolder(const std::string& usual, const std::string& why, bool isOnce = false) {
+  BOUGH_TRY(const auto folder, makeTemporaryFolder());
   printMessage(
       fmt::format("note: {}, so the agents' files are read again{}", text::printable(why), isOnce ? "" : " each time"));
-  passingFolders().emplace(usual, folder);
+  temporaryFolders().emplace(usual, folder);
   return *folder;
 }
 
@@ -69,9 +69,9 @@ Result<std::string> listFolder() {
   const bool agentsAreKnown = !transcriptFolders(transcriptHome(), {}).empty();
   if (!found && !agentsAreKnown) return found;
   const std::string usual = found.value_or("");
-  if (const auto made = passingFolders().find(usual); made != passingFolders().end()) return *made->second;
-  if (found && canBeMade(usual)) return usual;
-  return passBy(usual, found ? usual + " cannot be written to" : found.error().message);
+  if (const auto made = temporaryFolders().find(usual); made != temporaryFolders().end()) return *made->second;
+  if (found && canBeCreated(usual)) return usual;
+  return useTemporaryFolder(usual, found ? usual + " cannot be written to" : found.error().message);
 }
 
 // The same if the folder turns out to be unusable: a full disk, something in place of a file, or another process that
@@ -80,12 +80,12 @@ template <typename Use>
 std::invoke_result_t<Use, const std::string&> inListFolder(const Use& use) {
   BOUGH_TRY(const std::string folder, listFolder());
   auto done = use(folder);
-  const bool isPassing =
-      std::ranges::any_of(passingFolders(), [&](const auto& each) { return *each.second == folder; });
-  if (done || isPassing || !done.error().message.contains(folder)) return done;
+  const bool isTemporary =
+      std::ranges::any_of(temporaryFolders(), [&](const auto& each) { return *each.second == folder; });
+  if (done || isTemporary || !done.error().message.contains(folder)) return done;
   const bool isBusy = done.error().code == ErrorCode::Busy;
-  BOUGH_TRY(const std::string passing, passBy(folder, done.error().message, isBusy));
-  return use(passing);
+  BOUGH_TRY(const std::string temporary, useTemporaryFolder(folder, done.error().message, isBusy));
+  return use(temporary);
 }
 
 // The agents' files.
@@ -99,7 +99,7 @@ class AgentFiles {
   }
 
   // Reports the folders that the last walk could not read.
-  void tell() const { tellOfFolders(walked_); }
+  void reportUnreadable() const { reportUnreadableFolders(walked_); }
 
   [[nodiscard]] catalog::OutsideWalk walk() {
     return [this](const std::function<bool(catalog::OutsideFile&&)>& use) {
@@ -112,7 +112,7 @@ class AgentFiles {
     };
   }
 
-  Result<bool> areNone() {
+  Result<bool> isEmpty() {
     bool none = true;
     BOUGH_TRY(each([&](FoundTranscript&&) { return none = false; }));
     return none;
@@ -161,7 +161,7 @@ Result<CatalogView> viewIn(const std::string& folder, AgentFiles& files, const c
   // There is nothing to list, so create nothing.
   bool isNothing = false;
   if (!std::filesystem::exists(folder, error)) {
-    BOUGH_TRY(isNothing, files.areNone());
+    BOUGH_TRY(isNothing, files.isEmpty());
   }
   CatalogView view;
   BOUGH_TRY(view.store, SessionStore::open(isNothing ? "memory:" : folder));
@@ -178,7 +178,7 @@ Result<CatalogView> openAgentsView(const std::string& list, const catalog::Newes
   BOUGH_TRY(auto agents, parseAgents(list));
   AgentFiles files(std::move(agents));
   BOUGH_TRY(auto view, inListFolder([&](const std::string& folder) { return viewIn(folder, files, newest); }));
-  files.tell();
+  files.reportUnreadable();
   return view;
 }
 

@@ -24,15 +24,15 @@ namespace {
 // Taking in this much takes about a quarter of a second.
 constexpr std::uint64_t kAtOnceBytes = std::uint64_t{8} << 20;
 
-// If `behind` is null, takes in everything; otherwise stops and sets `behind` when there is too much to take in at
-// once. A database does not know how much there is, so a part is taken in.
-Result<CatchUpReport> takeIn(Catalog& catalog, bool search, bool* behind, bool leaveDue = false) {
+// If `isOutOfDate` is null, takes in everything; otherwise stops and sets `isOutOfDate` when there is too much to take
+// in at once. A database does not know how much there is, so a part is taken in.
+Result<CatchUpReport> updateCatalog(Catalog& catalog, bool search, bool* isOutOfDate, bool leaveDue = false) {
   // The bar shows only when the work takes noticeable time.
   std::optional<Progress> bar;
   return catalog.catchUp({.search = search, .leaveDue = leaveDue, .progress = [&](const CatchUpProgress& at) {
                             const bool isLong = at.doneBytes > kAtOnceBytes && at.doneSessions < at.totalSessions;
-                            if (behind != nullptr && (at.totalBytes > kAtOnceBytes || isLong)) *behind = true;
-                            if (behind != nullptr && *behind) return false;
+                            if (isOutOfDate != nullptr && (at.totalBytes > kAtOnceBytes || isLong)) *isOutOfDate = true;
+                            if (isOutOfDate != nullptr && *isOutOfDate) return false;
                             if (at.totalSessions >= 50 && !bar) bar.emplace("reading sessions", at.totalSessions);
                             if (bar) bar->update(at.doneSessions);
                             return true;
@@ -42,7 +42,7 @@ Result<CatchUpReport> takeIn(Catalog& catalog, bool search, bool* behind, bool l
 }  // namespace
 
 Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search) {
-  return takeIn(catalog, search, nullptr, true);
+  return updateCatalog(catalog, search, nullptr, true);
 }
 
 namespace {
@@ -79,7 +79,7 @@ bool startReindex(const SessionStore& store, bool search) {
 
 }  // namespace
 
-void takeInBesides(const CatalogView& view) {
+void startBackgroundUpdate(const CatalogView& view) {
   const SessionStore& store = *view.store;
   if (view.isDatabase) {
     return printMessage(
@@ -98,7 +98,7 @@ void takeInBesides(const CatalogView& view) {
                    : "note: the sessions themselves are searched; `bough reindex` makes the search index");
 }
 
-Result<CatalogView> openCatalogOf(std::shared_ptr<SessionStore> store, bool search, WhenBehind whenBehind,
+Result<CatalogView> openCatalogOf(std::shared_ptr<SessionStore> store, bool search, WhenOutOfDate whenOutOfDate,
                                   bool isDatabase) {
   CatalogView view;
   view.store = std::move(store);
@@ -106,29 +106,31 @@ Result<CatalogView> openCatalogOf(std::shared_ptr<SessionStore> store, bool sear
   view.catalog = std::move(catalog);
   // Every session must be checked from time to time. If there are very many, another process does it.
   view.isDatabase = isDatabase;
-  bool* const behind = whenBehind == WhenBehind::Leave ? &view.behind : nullptr;
-  auto report = takeIn(*view.catalog, search, behind, isWritable(*view.store));
+  bool* const isOutOfDate = whenOutOfDate == WhenOutOfDate::Leave ? &view.isOutOfDate : nullptr;
+  auto report = updateCatalog(*view.catalog, search, isOutOfDate, isWritable(*view.store));
   // A search without the index finds a session by its row, so update the rows.
-  if (report && view.behind && search && view.isDatabase) report = takeIn(*view.catalog, false, nullptr);
-  if (report && report->due && !startReindex(*view.store, false)) report = takeIn(*view.catalog, search, behind);
+  if (report && view.isOutOfDate && search && view.isDatabase) report = updateCatalog(*view.catalog, false, nullptr);
+  if (report && report->due && !startReindex(*view.store, false))
+    report = updateCatalog(*view.catalog, search, isOutOfDate);
   for (const std::string& note : view.catalog->notes()) printMessage("note: " + text::printable(note));
   if (!report) {
     if (!answersAllTheSame(report.error())) return std::unexpected(report.error());
-    view.behind = view.isStuck = search && behind != nullptr && !view.isDatabase;
+    view.isOutOfDate = view.cannotUpdate = search && isOutOfDate != nullptr && !view.isDatabase;
     const std::string why = text::printable(report.error().message);
-    printMessage(view.isStuck ? fmt::format("note: the search index may be out of date, so the sessions themselves are "
-                                            "searched, and the newest come first: {}",
-                                            why)
-                              : fmt::format("note: the catalog may be out of date: {}", why));
+    printMessage(view.cannotUpdate
+                     ? fmt::format("note: the search index may be out of date, so the sessions themselves are "
+                                   "searched, and the newest come first: {}",
+                                   why)
+                     : fmt::format("note: the catalog may be out of date: {}", why));
     return view;
   }
   for (const std::string& note : report->notes) printMessage("note: " + text::printable(note));
   return view;
 }
 
-Result<CatalogView> openCatalogView(const Context& context, bool search, WhenBehind whenBehind) {
+Result<CatalogView> openCatalogView(const Context& context, bool search, WhenOutOfDate whenOutOfDate) {
   BOUGH_TRY(auto store, context.openStore());
-  return openCatalogOf(std::move(store), search, whenBehind, isPostgresLocation(context.resolvedLocation()));
+  return openCatalogOf(std::move(store), search, whenOutOfDate, isPostgresLocation(context.resolvedLocation()));
 }
 
 std::vector<Option> FilterOptions::definitions() {

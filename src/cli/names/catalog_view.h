@@ -13,19 +13,19 @@
 namespace bough::cli {
 
 struct CatalogView {
-  std::shared_ptr<void> passing = {};  ///< Keeps the temporary copy of another agent's session; destroyed after the
-                                       ///< store.
+  std::shared_ptr<void> temporaryFiles = {};  ///< Keeps the temporary copy of another agent's session; destroyed after
+                                              ///< the store.
   std::shared_ptr<SessionStore> store;
   std::unique_ptr<Catalog> catalog;
   std::string sessionId = {};  ///< Set by openCatalogViewOf.
-  bool behind = false;         ///< There was too much new data to take in at once; see WhenBehind::Leave.
-  bool isStuck = false;        ///< Nothing can be taken in now, and the user was told; `behind` is then true as well.
-  bool isDatabase = false;     ///< If true, `behind` means that a part was taken in.
+  bool isOutOfDate = false;    ///< There was too much new data to take in at once; see WhenOutOfDate::Leave.
+  bool cannotUpdate = false;   ///< Nothing can be taken in now, and the user was told; implies `isOutOfDate`.
+  bool isDatabase = false;     ///< If true, `isOutOfDate` means that a part was taken in.
 };
 
 /// What to do when there is so much new data that the user would have to wait.
-enum class WhenBehind : std::uint8_t {
-  TakeIn,
+enum class WhenOutOfDate : std::uint8_t {
+  Update,
   Leave,  ///< Take in nothing; the caller reads the sessions directly.
 };
 
@@ -33,10 +33,10 @@ enum class WhenBehind : std::uint8_t {
 /// (another process holds the catalog, the disk is full), says so and answers from the old data, or leaves it to the
 /// caller to read the sessions.
 Result<CatalogView> openCatalogView(const Context& context, bool search = false,
-                                    WhenBehind whenBehind = WhenBehind::TakeIn);
+                                    WhenOutOfDate whenOutOfDate = WhenOutOfDate::Update);
 
 /// The same for an open store. `isDatabase`: many processes share it.
-Result<CatalogView> openCatalogOf(std::shared_ptr<SessionStore> store, bool search, WhenBehind whenBehind,
+Result<CatalogView> openCatalogOf(std::shared_ptr<SessionStore> store, bool search, WhenOutOfDate whenOutOfDate,
                                   bool isDatabase = false);
 
 /// Brings a catalog up to date, with a progress bar if that takes long.
@@ -44,7 +44,7 @@ Result<CatchUpReport> catchUpWithBar(Catalog& catalog, bool search = false);
 
 /// Starts another process that takes in the new data, and says so; if nothing can be written, says why. For a database,
 /// which many share, says how to start it.
-void takeInBesides(const CatalogView& view);
+void startBackgroundUpdate(const CatalogView& view);
 
 /// Returns the path of a folder as sessions record it: absolute, with ~ expanded and links resolved, because programs
 /// record the resolved path.

@@ -29,11 +29,11 @@ struct Damage {
 
   [[nodiscard]] std::string advice() const {
     if (!remedy.empty()) return remedy;
-    return fmt::format("`bough verify{}{}` says where", sessionId.empty() ? "" : " ", exactId(sessionId));
+    return fmt::format("`bough verify{}{}` says where", sessionId.empty() ? "" : " ", exactName(sessionId));
   }
 };
 
-Result<void> tell(const Context& context, const Damage& damage) {
+Result<void> reportOrFail(const Context& context, const Damage& damage) {
   if (context.strict) {
     return fail(ErrorCode::Damaged, damage.what, fmt::format("{}; {}", damage.advice(), kStrictHint));
   }
@@ -97,18 +97,19 @@ Result<void> refuseLostHistory(SessionStore& store, const std::string& sessionId
   return fail(ErrorCode::Damaged,
               fmt::format("the beginning of session {} is lost with part of session {}", idAndTitle(store, sessionId),
                           state->lostSession),
-              fmt::format("`bough verify {}` says more; {}", exactId(sessionId), kStrictHint));
+              fmt::format("`bough verify {}` says more; {}", exactName(sessionId), kStrictHint));
 }
 
 // Reads every byte of the session and of those with which it shares history, so that all damage is known.
-Result<void> readWhole(const Context& context, SessionStore& store, const std::string& sessionId) {
+Result<void> reportAllDamage(const Context& context, SessionStore& store, const std::string& sessionId) {
   std::set<std::string> seen;
   for (std::string next = sessionId; seen.insert(next).second;) {
     const auto report = store.verifySession(next);
     const auto isLost = [](const Problem& each) { return each.kind == ProblemKind::Attachment; };
     if (report && std::ranges::any_of(report->problems, isLost)) {
-      BOUGH_TRY(tell(context, {.what = fmt::format("attachments of session {} cannot be read", idAndTitle(store, next)),
-                               .sessionId = next}));
+      BOUGH_TRY(reportOrFail(context,
+                             {.what = fmt::format("attachments of session {} cannot be read", idAndTitle(store, next)),
+                              .sessionId = next}));
     }
     const auto state = store.sessionState(next);
     if (!state) return {};
@@ -116,10 +117,10 @@ Result<void> readWhole(const Context& context, SessionStore& store, const std::s
     const auto isUnread = [](const Problem& each) { return each.kind == ProblemKind::Damage; };
     if (report && next == sessionId && state->problemCount == 0) {
       if (const auto places = std::ranges::count_if(report->problems, isUnread); places > 0) {
-        BOUGH_TRY(tell(context, {.what = fmt::format("{} of session {} cannot be read",
-                                                     counted(static_cast<std::uint64_t>(places), "place"),
-                                                     idAndTitle(store, next)),
-                                 .sessionId = next}));
+        BOUGH_TRY(reportOrFail(context, {.what = fmt::format("{} of session {} cannot be read",
+                                                             counted(static_cast<std::uint64_t>(places), "place"),
+                                                             idAndTitle(store, next)),
+                                         .sessionId = next}));
       }
     }
     if (!state->origin) return {};
@@ -135,7 +136,7 @@ class LaterDamage {
   LaterDamage(const LaterDamage&) = delete;
   LaterDamage& operator=(const LaterDamage&) = delete;
   ~LaterDamage() {
-    if (const auto damage = damageOf(store_, sessionId_)) (void)tell(Context(), *damage);
+    if (const auto damage = damageOf(store_, sessionId_)) (void)reportOrFail(Context(), *damage);
   }
 
  private:
@@ -144,13 +145,13 @@ class LaterDamage {
 };
 
 // Reports sessions that are not damaged but end with an incomplete batch.
-Result<void> tellOfOpenEnds(const Context& context, std::vector<SessionSummary> rows, const auto& namesOf) {
+Result<void> reportIncompleteEnds(const Context& context, std::vector<SessionSummary> rows, const auto& namesOf) {
   std::erase_if(rows, [](const SessionSummary& row) { return row.condition == SessionCondition::Missing; });
   if (rows.empty()) return {};
-  return tell(context, {.what = fmt::format("the end of {} is not a complete batch and is not counted here: an "
-                                            "interrupted write left it, or somebody is writing now",
-                                            namesOf(rows)),
-                        .sessionId = rows.size() == 1 ? rows.front().sessionId : ""});
+  return reportOrFail(context, {.what = fmt::format("the end of {} is not a complete batch and is not counted here: an "
+                                                    "interrupted write left it, or somebody is writing now",
+                                                    namesOf(rows)),
+                                .sessionId = rows.size() == 1 ? rows.front().sessionId : ""});
 }
 
 bool isInTrash(SessionStore& store, const std::string& sessionId) {
@@ -164,7 +165,7 @@ std::optional<LostHistory> lostHistoryOf(SessionStore& store, const SessionState
   const std::string& lost = state.lostSession;
   if (lost.empty()) return std::nullopt;
   const std::string rest =
-      fmt::format("`bough repair --detach {}` makes what is left a session of its own", exactId(state.sessionId));
+      fmt::format("`bough repair --detach {}` makes what is left a session of its own", exactName(state.sessionId));
   const auto there = store.sessionState(lost);
   // A name that is not a valid id belongs to no session.
   if (!there && (there.error().code == ErrorCode::NotFound || there.error().code == ErrorCode::InvalidArgument)) {
@@ -178,15 +179,15 @@ std::optional<LostHistory> lostHistoryOf(SessionStore& store, const SessionState
     return LostHistory{
         .what = fmt::format("session {}, whose header cannot be read", lost),
         .advice = fmt::format("`bough migrate {}` makes that header again where it can be known; otherwise {}",
-                              exactId(lost), rest)};
+                              exactName(lost), rest)};
   }
   return LostHistory{
       .what = fmt::format("an entry of session {} that is lost", lost),
       .advice = fmt::format("bring that entry back from a copy: `bough verify {}` says what is wrong; without one {}",
-                            exactId(lost), rest)};
+                            exactName(lost), rest)};
 }
 
-void tellOfImport(SessionStore& store, const std::string& sessionId) {
+void reportImportDamage(SessionStore& store, const std::string& sessionId) {
   constexpr std::size_t kLooks = 1'000;
   const auto lost = importedDamage(store, sessionId, kLooks);
   if (!lost || lost->unreadable == 0) return;
@@ -194,23 +195,23 @@ void tellOfImport(SessionStore& store, const std::string& sessionId) {
                            text::printable(lost->facts.agent), text::printable(damageText(*lost))));
 }
 
-Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore& store, const std::string& sessionId) {
+Result<std::shared_ptr<void>> reportDamage(const Context& context, SessionStore& store, const std::string& sessionId) {
   if (tornBytes(store, sessionId) > 0) {
     printMessage(fmt::format("part of session {} was set aside as torn; `bough torn {}` lists it",
-                             idAndTitle(store, sessionId), exactId(sessionId)));
+                             idAndTitle(store, sessionId), exactName(sessionId)));
   }
   if (context.strict) {
-    BOUGH_TRY(readWhole(context, store, sessionId));
+    BOUGH_TRY(reportAllDamage(context, store, sessionId));
     BOUGH_TRY(refuseLostHistory(store, sessionId));
   }
   if (const auto damage = damageOf(store, sessionId)) {
-    BOUGH_TRY(tell(context, *damage));
+    BOUGH_TRY(reportOrFail(context, *damage));
     return nullptr;
   }
   return std::make_shared<LaterDamage>(store, sessionId);
 }
 
-Result<void> tellOfDamage(const Context& context, Catalog& catalog, SessionFilter filter) {
+Result<void> reportDamagedSessions(const Context& context, Catalog& catalog, SessionFilter filter) {
   constexpr std::size_t kNamed = 3;
   filter.withProblem = true;
   const auto in = [&](std::optional<SessionCondition> condition) {
@@ -226,12 +227,14 @@ Result<void> tellOfDamage(const Context& context, Catalog& catalog, SessionFilte
     return rows.size() > kNamed ? names + " and others" : names;
   };
   if (const auto missing = in(SessionCondition::Missing); !missing.empty()) {
-    BOUGH_TRY(tell(context, {.what = fmt::format("the log of {} is gone and not counted here", namesOf(missing))}));
+    BOUGH_TRY(
+        reportOrFail(context, {.what = fmt::format("the log of {} is gone and not counted here", namesOf(missing))}));
   }
   const auto damaged = in(SessionCondition::Damaged);
-  if (damaged.empty()) return tellOfOpenEnds(context, in(std::nullopt), namesOf);
-  return tell(context, {.what = fmt::format("part of {} cannot be read and is not counted here", namesOf(damaged)),
-                        .sessionId = damaged.size() == 1 ? damaged.front().sessionId : ""});
+  if (damaged.empty()) return reportIncompleteEnds(context, in(std::nullopt), namesOf);
+  return reportOrFail(context,
+                      {.what = fmt::format("part of {} cannot be read and is not counted here", namesOf(damaged)),
+                       .sessionId = damaged.size() == 1 ? damaged.front().sessionId : ""});
 }
 
 }  // namespace bough::cli

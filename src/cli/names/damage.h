@@ -15,11 +15,11 @@ namespace bough::cli {
 /// Says on stderr that a part of the session, or of the history that it shares, cannot be read. An index may not know
 /// about damage until the lines are read, so the returned object checks again when it is destroyed; the store must
 /// outlive it. With --strict, checks every byte and fails with Damaged.
-Result<std::shared_ptr<void>> tellOfDamage(const Context& context, SessionStore& store, const std::string& sessionId);
+Result<std::shared_ptr<void>> reportDamage(const Context& context, SessionStore& store, const std::string& sessionId);
 /// Says on stderr that an import could not read the whole source. The session's log itself is sound.
-void tellOfImport(SessionStore& store, const std::string& sessionId);
-/// Like the first one, for a command that sums up the sessions of a filter.
-Result<void> tellOfDamage(const Context& context, Catalog& catalog, SessionFilter filter);
+void reportImportDamage(SessionStore& store, const std::string& sessionId);
+/// Like reportDamage, for a command that sums up the sessions of a filter.
+Result<void> reportDamagedSessions(const Context& context, Catalog& catalog, SessionFilter filter);
 
 struct LostHistory {
   std::string what;    ///< What the session continues; follows "it continues".

@@ -31,7 +31,7 @@ constexpr std::uintmax_t kInMemoryBytes = std::uintmax_t{32} << 20;
 
 }  // namespace
 
-Result<std::shared_ptr<std::string>> makePassingFolder() {
+Result<std::shared_ptr<std::string>> makeTemporaryFolder() {
   std::error_code error;
   std::string pattern = (fs::temp_directory_path(error) / "bough-XXXXXX").string();
   if (error || ::mkdtemp(pattern.data()) == nullptr) {
@@ -92,9 +92,9 @@ Result<NamedSession> storeFor(const std::vector<std::string>& paths) {
     size += own.value_or(0);
   }
   if (isUnknown || size > kInMemoryBytes) {
-    BOUGH_TRY(const auto folder, makePassingFolder());
+    BOUGH_TRY(const auto folder, makeTemporaryFolder());
     location = *folder;
-    session.passing = folder;
+    session.temporaryFiles = folder;
   }
   BOUGH_TRY(session.store, SessionStore::open(location));
   return session;
@@ -119,8 +119,8 @@ Result<NamedSession> openTranscript(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     BOUGH_TRY(const auto imported, importTranscript(*session.store, path));
     session.sessionId = imported.sessionId;
-    session.told = damageText(imported.report, path);
-    if (!session.told.empty()) printMessage("note: " + session.told);
+    session.reportedDamage = damageText(imported.report, path);
+    if (!session.reportedDamage.empty()) printMessage("note: " + session.reportedDamage);
   }
   return session;
 }
@@ -135,7 +135,7 @@ class GrowingCopy {
         watcher_(std::move(watcher)),
         sessionId_(copy.sessionId),
         stamp_(std::move(stamp)),
-        told_(copy.told) {}
+        reported_(copy.reportedDamage) {}
   Result<void> start(SessionStore& copy, const std::string& path) {
     BOUGH_TRY(thread_,
               startThread("to read what is added to the file", [this, &copy, path] { growGuarded(copy, path); }));
@@ -171,8 +171,8 @@ class GrowingCopy {
 
   void importAgain(SessionStore& copy, const std::string& path) {
     const std::string problem = problemOf(importTranscript(copy, path), path);
-    if (!problem.empty() && problem != told_) printMessage("note: " + text::printable(problem));
-    told_ = problem;
+    if (!problem.empty() && problem != reported_) printMessage("note: " + text::printable(problem));
+    reported_ = problem;
   }
 
   // Returns true when the only problem is that the last line is incomplete.
@@ -192,7 +192,7 @@ class GrowingCopy {
   std::unique_ptr<Watcher> watcher_;
   std::string sessionId_;  // the session that is followed
   std::string stamp_;      // the file that was imported last
-  std::string told_;       // the problem that was reported
+  std::string reported_;   // the problem that was reported
   std::atomic<bool> stopped_ = false;
   std::jthread thread_;
 };
@@ -221,7 +221,7 @@ Result<std::shared_ptr<void>> followTranscript(const NamedSession& copy, const s
   return growing;
 }
 
-void tellOfFolders(const TranscriptWalk& walk) {
+void reportUnreadableFolders(const TranscriptWalk& walk) {
   if (walk.folders == 0) return;
   printMessage(fmt::format("note: {} not be looked into: {}", counted(walk.folders, "folder could", "folders could"),
                            text::excerpt(walk.example, 160)));

@@ -18,7 +18,7 @@ TranscriptHome transcriptHome();
 Result<std::string> cacheFolder();
 
 /// Creates a temporary folder and returns its path. The folder is removed with the result.
-Result<std::shared_ptr<std::string>> makePassingFolder();
+Result<std::shared_ptr<std::string>> makeTemporaryFolder();
 
 /// Returns the agent whose transcript a file is. If no known agent matches, the error says why.
 Result<std::string> agentOfFile(const std::string& path);
@@ -44,7 +44,7 @@ std::string stampOf(const std::string& path);
 Result<std::shared_ptr<void>> followTranscript(const NamedSession& copy, const std::string& path, std::string stamp);
 
 /// Lists on stderr the folders that could not be read, if there are any.
-void tellOfFolders(const TranscriptWalk& walk);
+void reportUnreadableFolders(const TranscriptWalk& walk);
 
 /// Returns the agents that `--agents` names: "claude-code,codex", or all of them ("all").
 Result<std::vector<std::string>> parseAgents(const std::string& list);

@@ -155,7 +155,7 @@ Result<NamedSession> openPath(const std::string& path) {
     }
   }
   BOUGH_TRY(auto opened, store.empty() ? openAlone(path, file) : SessionStore::open(store.string(), {.create = false}));
-  return NamedSession{.passing = {}, .store = std::move(opened), .sessionId = std::move(file.sessionId)};
+  return NamedSession{.temporaryFiles = {}, .store = std::move(opened), .sessionId = std::move(file.sessionId)};
 }
 
 Result<std::string> sessionAt(SessionStore& store, const std::string& path) {

@@ -28,7 +28,7 @@ Result<NamedSession> openSession(const Context& context, const std::string& name
   if (isSessionPath(name) && !(store && isKnown(**store, name))) return openPath(name);
   if (!store) return std::unexpected(store.error());
   BOUGH_TRY(auto sessionId, resolveSession(**store, name));
-  return NamedSession{.passing = {}, .store = std::move(*store), .sessionId = std::move(sessionId)};
+  return NamedSession{.temporaryFiles = {}, .store = std::move(*store), .sessionId = std::move(sessionId)};
 }
 
 Result<std::unique_ptr<SessionStore>> openStoreWith(const Context& context, const std::vector<std::string>& names) {
@@ -58,8 +58,8 @@ Result<NamedSession> openForReading(const Context& context, const std::string& n
   }
   auto session = openSession(context, name);
   if (session) {
-    tellOfImport(*session->store, session->sessionId);
-    BOUGH_TRY(session->damage, tellOfDamage(context, *session->store, session->sessionId));
+    reportImportDamage(*session->store, session->sessionId);
+    BOUGH_TRY(session->damage, reportDamage(context, *session->store, session->sessionId));
     return session;
   }
   if (session.error().code != ErrorCode::NotFound || isSessionPath(name)) return session;
@@ -80,15 +80,15 @@ Result<NamedSession> openSessionToChange(const Context& context, const std::stri
     BOUGH_TRY(session.store, context.openStore());
     BOUGH_TRY(session.sessionId, resolveSessionToChange(*session.store, name, asking && !context.json));
   }
-  BOUGH_TRY(session.damage, tellOfDamage(context, *session.store, session.sessionId));
+  BOUGH_TRY(session.damage, reportDamage(context, *session.store, session.sessionId));
   return session;
 }
 
 namespace {
 
-Result<CatalogView> viewOfFile(NamedSession file, bool search, WhenBehind whenBehind) {
-  BOUGH_TRY(auto view, openCatalogOf(std::move(file.store), search, whenBehind));
-  view.passing = std::move(file.passing);
+Result<CatalogView> viewOfFile(NamedSession file, bool search, WhenOutOfDate whenOutOfDate) {
+  BOUGH_TRY(auto view, openCatalogOf(std::move(file.store), search, whenOutOfDate));
+  view.temporaryFiles = std::move(file.temporaryFiles);
   view.sessionId = std::move(file.sessionId);
   return view;
 }
@@ -96,15 +96,15 @@ Result<CatalogView> viewOfFile(NamedSession file, bool search, WhenBehind whenBe
 }  // namespace
 
 Result<CatalogView> openCatalogViewOf(const Context& context, const std::string& session, bool search,
-                                      WhenBehind whenBehind) {
+                                      WhenOutOfDate whenOutOfDate) {
   std::error_code error;
   if (isSessionPath(session) || std::filesystem::is_regular_file(session, error)) {
     BOUGH_TRY(auto file, openForReading(context, session));
     // A list of many sessions leaves out an unreadable one; with only one session, report the error.
     BOUGH_TRY(file.store->sessionState(file.sessionId));
-    return viewOfFile(std::move(file), search, whenBehind);
+    return viewOfFile(std::move(file), search, whenOutOfDate);
   }
-  auto view = openCatalogView(context, search, whenBehind);
+  auto view = openCatalogView(context, search, whenOutOfDate);
   auto found = view ? resolveSession(*view->store, session) : Result<std::string>(std::unexpected(view.error()));
   if (found) {
     view->sessionId = std::move(*found);
@@ -113,7 +113,7 @@ Result<CatalogView> openCatalogViewOf(const Context& context, const std::string&
   if (found.error().code != ErrorCode::NotFound) return std::unexpected(found.error());
   auto copy = openAgentSession(context, session);
   if (!copy) return std::unexpected(found.error());
-  return viewOfFile(std::move(*copy), search, WhenBehind::TakeIn);
+  return viewOfFile(std::move(*copy), search, WhenOutOfDate::Update);
 }
 
 }  // namespace bough::cli

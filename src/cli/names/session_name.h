@@ -39,12 +39,12 @@ Error notFoundAnywhere(const Context& context, const std::string& name, Error er
 Result<std::unique_ptr<SessionStore>> openStoreWith(const Context& context, const std::vector<std::string>& names);
 
 /// The same for commands that only read: also accepts the path of a transcript, or the id of a session in another
-/// agent's folder. This function and openSessionToChange() call tellOfDamage().
+/// agent's folder. This function and openSessionToChange() call reportDamage().
 Result<NamedSession> openForReading(const Context& context, const std::string& name);
 
 /// Opens the catalog for one session, which may also be another agent's: its file, or the id of one in the agents'
 /// folders.
 Result<CatalogView> openCatalogViewOf(const Context& context, const std::string& session, bool search = false,
-                                      WhenBehind whenBehind = WhenBehind::TakeIn);
+                                      WhenOutOfDate whenOutOfDate = WhenOutOfDate::Update);
 
 }  // namespace bough::cli

@@ -17,7 +17,7 @@ namespace bough::cli {
 namespace {
 
 // Says it only once, because several names may be needed.
-void sayNoTitles(const Error& error) {
+void reportMissingTitles(const Error& error) {
   static bool said = false;
   if (!std::exchange(said, true)) {
     printMessage(fmt::format("note: titles and costs may be missing: {}", text::printable(error.message)));
@@ -30,7 +30,7 @@ std::unique_ptr<Catalog> quickCatalog(SessionStore& store) {
   constexpr std::uint64_t kFew = 200;
   auto catalog = Catalog::open(store);
   if (!catalog) {
-    if (catalog.error().code != ErrorCode::Unsupported) sayNoTitles(catalog.error());
+    if (catalog.error().code != ErrorCode::Unsupported) reportMissingTitles(catalog.error());
     return {};
   }
   bool whole = true;
@@ -39,7 +39,7 @@ std::unique_ptr<Catalog> quickCatalog(SessionStore& store) {
                                                return whole;
                                              }});
   if (!whole) return {};
-  if (!caughtUp) sayNoTitles(caughtUp.error());
+  if (!caughtUp) reportMissingTitles(caughtUp.error());
   if (!caughtUp && !answersAllTheSame(caughtUp.error())) return {};
   return std::move(*catalog);
 }
@@ -65,7 +65,7 @@ void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows) {
 
 std::string nameWithTitle(const SessionSummary& row) {
   const std::string title = text::excerpt(displayTitle(row), 50);
-  return title.empty() ? exactId(row.sessionId) : fmt::format("{} \"{}\"", exactId(row.sessionId), title);
+  return title.empty() ? exactName(row.sessionId) : fmt::format("{} \"{}\"", exactName(row.sessionId), title);
 }
 
 std::optional<SessionSummary> SessionTitles::row(const std::string& sessionId, const PriceTable* prices) {
@@ -74,7 +74,7 @@ std::optional<SessionSummary> SessionTitles::row(const std::string& sessionId, c
   if (!catalog_) return {};
   auto found = catalog_->session(sessionId, prices);
   if (!found) {
-    if (found.error().code != ErrorCode::NotFound) sayNoTitles(found.error());
+    if (found.error().code != ErrorCode::NotFound) reportMissingTitles(found.error());
     return {};
   }
   std::vector<SessionSummary> rows = {std::move(*found)};
@@ -84,12 +84,12 @@ std::optional<SessionSummary> SessionTitles::row(const std::string& sessionId, c
 
 std::string SessionTitles::name(const std::string& sessionId) {
   const auto found = row(sessionId);
-  return found ? idAndTitle(*found) : exactId(sessionId);
+  return found ? idAndTitle(*found) : exactName(sessionId);
 }
 
 std::string idAndTitle(const SessionSummary& row) {
   const bool hasTitle = !row.title.empty() || row.origin;  // a key is not a title
-  return hasTitle ? nameWithTitle(row) : exactId(row.sessionId);
+  return hasTitle ? nameWithTitle(row) : exactName(row.sessionId);
 }
 
 std::string idAndTitle(SessionStore& store, const std::string& sessionId) {

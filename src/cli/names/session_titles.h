@@ -18,7 +18,7 @@ std::string displayTitle(const SessionSummary& row);
 /// origin itself.
 void titleForks(Catalog& catalog, std::vector<SessionSummary>& rows);
 
-/// Returns a session's name in messages and questions: its exactId and, if it has one, its title.
+/// Returns a session's name in messages and questions: its exact name and, if it has one, its title.
 std::string nameWithTitle(const SessionSummary& row);
 
 /// Names the sessions of a store with their titles. Opens the catalog when the first name is needed. Takes in new
@@ -29,7 +29,7 @@ class SessionTitles {
 
   /// Returns std::nullopt when the catalog does not know the session. A fork has its origin's title, as in lists.
   std::optional<SessionSummary> row(const std::string& sessionId, const PriceTable* prices = nullptr);
-  /// Returns the exactId and, if there is one, the title: `c66b5023 "Refactor the parser"`.
+  /// Returns the exact name and, if there is one, the title: `c66b5023 "Refactor the parser"`.
   std::string name(const std::string& sessionId);
 
  private:

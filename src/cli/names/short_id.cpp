@@ -17,25 +17,25 @@ constexpr std::size_t kMostIds = 2'000;
 
 using Texts = std::vector<std::string>;
 
-std::size_t sameBeginning(std::string_view one, std::string_view other) {
+std::size_t commonPrefixSize(std::string_view one, std::string_view other) {
   return static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
 }
 
 // Returns the length of the shortest prefix of `text` that no other text in the sorted list has; the whole size if none
 // is unique.
-std::size_t tellingSize(const Texts& sorted, std::string_view text) {
+std::size_t uniquePrefixSize(const Texts& sorted, std::string_view text) {
   const auto isBefore = [&](std::string_view each) { return each.substr(0, text.size()) < text; };
   const auto first = std::ranges::partition_point(sorted, isBefore);
   const auto after =
       std::ranges::find_if_not(first, sorted.end(), [&](std::string_view each) { return each.starts_with(text); });
   if (after - first > 1) return text.size();
   std::size_t same = 0;
-  if (first != sorted.begin()) same = std::max(same, sameBeginning(text, *std::prev(first)));
-  if (after != sorted.end()) same = std::max(same, sameBeginning(text, *after));
+  if (first != sorted.begin()) same = std::max(same, commonPrefixSize(text, *std::prev(first)));
+  if (after != sorted.end()) same = std::max(same, commonPrefixSize(text, *after));
   return std::min(same + 1, text.size());
 }
 
-bool hasBeginning(const Texts& sorted, std::string_view text) {
+bool hasPrefix(const Texts& sorted, std::string_view text) {
   const auto place = std::ranges::lower_bound(sorted, text);
   return place != sorted.end() && place->starts_with(text);
 }
@@ -45,15 +45,15 @@ std::string reversed(std::string text) {
   return text;
 }
 
-IdPainter painterOf(Texts ids) {
+IdPainter prefixPainter(Texts ids) {
   Texts ends(ids.size());
   std::ranges::transform(ids, ends.begin(), reversed);
   std::ranges::sort(ids);
   std::ranges::sort(ends);
   return [begins = std::move(ids), ends = std::move(ends)](const std::string& id) {
-    const bool isBegin = hasBeginning(begins, id);
-    if (!isBegin && !hasBeginning(ends, reversed(id))) return id;
-    const std::size_t size = isBegin ? tellingSize(begins, id) : tellingSize(ends, reversed(id));
+    const bool isBegin = hasPrefix(begins, id);
+    if (!isBegin && !hasPrefix(ends, reversed(id))) return id;
+    const std::size_t size = isBegin ? uniquePrefixSize(begins, id) : uniquePrefixSize(ends, reversed(id));
     const std::size_t from = isBegin ? 0 : id.size() - size;
     const auto dim = [](const std::string& part) { return part.empty() ? part : styled(Style::Dim, part); };
     return dim(id.substr(0, from)) + styled(Style::Bold, id.substr(from, size)) + dim(id.substr(from + size));
@@ -62,25 +62,25 @@ IdPainter painterOf(Texts ids) {
 
 // When there are more ids than a list can wait for, the whole id stands out.
 IdPainter painterFor(Texts ids) {
-  if (!ids.empty() && ids.size() <= kMostIds) return painterOf(std::move(ids));
+  if (!ids.empty() && ids.size() <= kMostIds) return prefixPainter(std::move(ids));
   return [](const std::string& id) { return styled(Style::Bold, id); };
 }
 
 }  // namespace
 
-bool isMadeId(std::string_view id) {
+bool isBoughId(std::string_view id) {
   // A prefix may precede the id: Codex puts the thread's id before the id of a file that replaced the thread's first
   // file.
   id = id.substr(id.rfind('_') + 1);
   return isUuid(id) && id[14] == '7';
 }
 
-std::string exactId(std::string_view id) {
-  return isMadeId(id) ? shortId(id) : std::string(id);
+std::string exactName(std::string_view id) {
+  return isBoughId(id) ? shortId(id) : std::string(id);
 }
 
 std::string shortId(std::string_view id) {
-  if (isMadeId(id)) return std::string(id.substr(id.size() - kShortIdSize));
+  if (isBoughId(id)) return std::string(id.substr(id.size() - kShortIdSize));
   return std::string(isUuid(id) ? id.substr(0, kShortIdSize) : id);
 }
 

@@ -15,7 +15,7 @@ namespace bough::cli {
 inline constexpr std::size_t kShortIdSize = 8;
 
 /// Returns true when bough made the id: a UUID that begins with a time.
-bool isMadeId(std::string_view id);
+bool isBoughId(std::string_view id);
 /// Returns the form of an id for lists: the last 8 characters of an id that bough made (their beginnings are similar),
 /// the first 8 of any other UUID, and any other id whole.
 std::string shortId(std::string_view id);
@@ -25,7 +25,7 @@ std::vector<std::string> shortIds(const std::vector<std::string>& ids);
 std::vector<std::string> shortIds(const std::vector<SessionSummary>& rows);
 /// Returns the shortest name that commands accept for changing a session: 8 characters of an id that bough made, any
 /// other id whole.
-std::string exactId(std::string_view id);
+std::string exactName(std::string_view id);
 
 /// Colors short ids so that the unique part of each stands out. Empty when no colors are used.
 using IdPainter = std::function<std::string(const std::string& shortId)>;

@@ -43,7 +43,7 @@ constexpr std::size_t kLeastSuffixBesideTitles = 3;
 std::unexpected<Error> noSuchSession(SessionStore& store, const std::string& name) {
   if (const auto trash = store.listTrash()) {
     const auto isMeant = [&](const TrashedSession& each) {
-      return each.sessionId == name || exactId(each.sessionId) == name;
+      return each.sessionId == name || exactName(each.sessionId) == name;
     };
     if (std::ranges::any_of(*trash, isMeant)) {
       return fail(ErrorCode::NotFound, fmt::format("session {} is in the trash", name),
@@ -126,7 +126,7 @@ Result<Found> lookUp(SessionStore& store, const std::string& name) {
   }
   if (match.kind == NameMatch::Kind::IdPrefix) {
     if (match.sessions.size() > 1) return ambiguous(name, match.sessions, "type more of the id");
-    const bool enough = name.size() >= kShortIdSize && isMadeId(match.sessions.front().sessionId);
+    const bool enough = name.size() >= kShortIdSize && isBoughId(match.sessions.front().sessionId);
     return Found{.session = std::move(match.sessions.front()),
                  .certainty = enough ? Certainty::Exact : Certainty::Loose};
   }
@@ -138,7 +138,7 @@ Result<Found> lookUp(SessionStore& store, const std::string& name) {
     if (ending.size() == 1) {
       return Found{
           .session = session(ending.front()),
-          .certainty = name.size() >= kShortIdSize && isMadeId(ending.front()) ? Certainty::Exact : Certainty::Loose};
+          .certainty = name.size() >= kShortIdSize && isBoughId(ending.front()) ? Certainty::Exact : Certainty::Loose};
     }
     if (ending.size() > 1) {
       std::vector<SessionSummary> several;
@@ -184,12 +184,12 @@ Result<std::string> findSessionToChange(SessionStore& store, const std::string& 
 
 // Warns once per session that a command works on only part of the session's history. A command may look up a name more
 // than once.
-void tellOfLostHistory(SessionStore& store, const std::string& id) {
+void reportLostHistory(SessionStore& store, const std::string& id) {
   static std::set<std::string> told;
   const auto state = store.sessionState(id);
   if (!state || state->lostSession.empty() || !told.insert(id).second) return;
   const auto lost = lostHistoryOf(store, *state);
-  printMessage(fmt::format("{} continues {}: what was before it is not shown", exactId(id), lost->what));
+  printMessage(fmt::format("{} continues {}: what was before it is not shown", exactName(id), lost->what));
   printMessage("  → " + lost->advice);
 }
 
@@ -207,13 +207,13 @@ Result<SessionSummary> chooseByTitle(const std::string& name, const std::vector<
 
 Result<std::string> resolveSession(SessionStore& store, const std::string& name) {
   BOUGH_TRY(auto sessionId, findSession(store, name));
-  tellOfLostHistory(store, sessionId);
+  reportLostHistory(store, sessionId);
   return sessionId;
 }
 
 Result<std::string> resolveSessionToChange(SessionStore& store, const std::string& name, bool asking) {
   BOUGH_TRY(auto sessionId, findSessionToChange(store, name, asking));
-  tellOfLostHistory(store, sessionId);
+  reportLostHistory(store, sessionId);
   return sessionId;
 }
 

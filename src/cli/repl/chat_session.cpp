@@ -140,7 +140,7 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
   }
   if (id.empty() && choice.existing) return noSessionIn(out.chat->folder());
   if (!id.empty()) {
-    BOUGH_TRY(out.damage, tellOfDamage(context, *out.store, id));
+    BOUGH_TRY(out.damage, reportDamage(context, *out.store, id));
   }
   BOUGH_TRY(id.empty() ? beginSession(out) : out.chat->open(id));
   if (!id.empty()) out.restoredTurns = countTurns(out);
@@ -164,7 +164,7 @@ void leaveSession(OpenedChat& opened) {
 std::string comeBackCommand(const Context& context, const OpenedChat& opened) {
   const std::string store =
       context.storeLocation.empty() ? "" : fmt::format("--store {} ", shellWord(context.storeLocation));
-  return fmt::format("bough {}resume {}", store, exactId(opened.chat->sessionId()));
+  return fmt::format("bough {}resume {}", store, exactName(opened.chat->sessionId()));
 }
 
 }  // namespace bough::cli

@@ -21,7 +21,7 @@ struct OpenedChat {
   std::unique_ptr<agent::Chat> chat;
   std::uint64_t restoredTurns = 0;
   agent::StartingPoint begun = {};    ///< The session that this chat created, in its first state.
-  std::shared_ptr<void> damage = {};  ///< Returned by tellOfDamage().
+  std::shared_ptr<void> damage = {};  ///< Returned by reportDamage().
 };
 
 /// Selects the session that a chat continues, in this order: the named session; with `last`, the session used last in

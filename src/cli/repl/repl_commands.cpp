@@ -120,10 +120,10 @@ std::string shownSession(const OpenedChat& opened) {
   auto row = opened.catalog->session(id);
   // It was created just now.
   if (!row && opened.catalog->catchUp({.leaveDue = true})) row = opened.catalog->session(id);
-  if (!row) return exactId(id);
+  if (!row) return exactName(id);
   std::vector<SessionSummary> rows = {std::move(*row)};
   titleForks(*opened.catalog, rows);
-  return rows.front().title.empty() ? exactId(id) : nameWithTitle(rows.front());
+  return rows.front().title.empty() ? exactName(id) : nameWithTitle(rows.front());
 }
 
 }  // namespace
@@ -265,7 +265,7 @@ Result<void> ReplCommands::switchTo(const std::string& words) {
 }
 
 Result<void> ReplCommands::open(const std::string& id) {
-  BOUGH_TRY(opened_.damage, tellOfDamage(context_, chat().store(), id));
+  BOUGH_TRY(opened_.damage, reportDamage(context_, chat().store(), id));
   BOUGH_TRY(chat().open(id));
   if (id != opened_.begun.sessionId) leaveSession(opened_);
   (void)opened_.catalog->catchUp();  // only for the number of turns

@@ -29,8 +29,8 @@ struct SessionNote {
 // the user is waiting for a key.
 std::map<std::string, SessionNote> sessionNotes(const Context& context) {
   std::map<std::string, SessionNote> notes;
-  auto view = openCatalogView(context, false, WhenBehind::Leave);
-  if (!view || view->behind) return notes;
+  auto view = openCatalogView(context, false, WhenOutOfDate::Leave);
+  if (!view || view->isOutOfDate) return notes;
   auto rows = view->catalog->list({.filter = {}, .limit = kMostSessions, .models = false});
   if (!rows) return notes;
   titleForks(*view->catalog, *rows);
@@ -53,10 +53,10 @@ Words sessionNames(const Context& context, const Typed& typed) {
   auto notes = typed.notes ? sessionNotes(context) : std::map<std::string, SessionNote>();
   if (!notes.empty()) std::ranges::stable_sort(*sessions, {}, [&](const auto& id) { return notes[id].place; });
   std::map<std::string, std::size_t> alike;
-  for (const std::string& id : *sessions) ++alike[exactId(id)];
+  for (const std::string& id : *sessions) ++alike[exactName(id)];
   Words names;
   for (const std::string& id : *sessions) {
-    const std::string name = exactId(id);
+    const std::string name = exactName(id);
     const bool whole =
         alike[name] > 1 || (!typed.word.empty() && !name.starts_with(typed.word) && id.starts_with(typed.word));
     const auto note = notes.find(id);
@@ -84,7 +84,7 @@ Words entryNames(const Context& context, const std::string& sessionName) {
 // Returns one property of all sessions (key, agent, models), without repetition, in the order of the sessions.
 template <typename Take>
 Words ofSessions(const Context& context, bool models, Take take) {
-  auto view = openCatalogView(context, false, WhenBehind::Leave);
+  auto view = openCatalogView(context, false, WhenOutOfDate::Leave);
   auto rows = view ? view->catalog->list({.filter = {}, .limit = kMostSessions, .models = models})
                    : Result<std::vector<SessionSummary>>(std::unexpected(view.error()));
   Words found;

@@ -65,7 +65,7 @@ Result<bool> eachSource(const std::string& name, const UseSource& use) {
   const auto useFound = [&](FoundTranscript&& file) { return use({.path = std::move(file.path)}); };
   if (isAgent(name)) {
     BOUGH_TRY(const auto walk, eachTranscript(transcriptHome(), {name}, useFound));
-    tellOfFolders(walk);
+    reportUnreadableFolders(walk);
     return walk.folders == 0;
   }
   if (isInDatabase(name)) {
@@ -75,7 +75,7 @@ Result<bool> eachSource(const std::string& name, const UseSource& use) {
   std::error_code error;
   if (fs::is_directory(name, error)) {
     const TranscriptWalk walk = eachFileBelow(name, useFound);
-    tellOfFolders(walk);
+    reportUnreadableFolders(walk);
     return walk.folders == 0;
   }
   BOUGH_TRY(const auto sessions, transcriptsInDatabase(name));

@@ -139,7 +139,7 @@ class Watching {
     if (watchesAgents()) {
       for (const std::string& folder : transcriptFolders(home_, agents_)) watcher_->add(folder);
       BOUGH_TRY(const auto walk, eachTranscript(home_, agents_, take));
-      tellOfFolders(walk);
+      reportUnreadableFolders(walk);
     }
     for (const std::string& path : paths_) {
       std::error_code error;
@@ -149,7 +149,7 @@ class Watching {
         continue;
       }
       watcher_->add(path);
-      tellOfFolders(eachFileBelow(path, take));
+      reportUnreadableFolders(eachFileBelow(path, take));
     }
     importChanged(found);
     return {};

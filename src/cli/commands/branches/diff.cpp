@@ -131,7 +131,7 @@ Result<ExitCode> printJson(const Side& left, const Side& right, const BranchDiff
 Result<Side> resolveSide(NamedSession named, const std::string& entry) {
   Side side{.named = std::move(named), .entryId = {}, .name = {}};
   const bool isTitled = !side.named.isCopy;  // a copy would have to be read again for its title
-  side.name = isTitled ? idAndTitle(*side.named.store, side.named.sessionId) : exactId(side.named.sessionId);
+  side.name = isTitled ? idAndTitle(*side.named.store, side.named.sessionId) : exactName(side.named.sessionId);
   if (entry.empty()) {
     BOUGH_TRY(auto state, side.named.store->sessionState(side.named.sessionId));
     side.entryId = state.headId;
@@ -150,7 +150,7 @@ Result<Sides> compareSessions(const Context& context, const NamedSession& first,
   auto own = first.isCopy ? fail(ErrorCode::NotFound, "") : resolveSession(*first.store, otherName);
   if (own) {
     second.sessionId = std::move(*own);
-    BOUGH_TRY(second.damage, tellOfDamage(context, *second.store, second.sessionId));
+    BOUGH_TRY(second.damage, reportDamage(context, *second.store, second.sessionId));
   } else {
     BOUGH_TRY(second, openForReading(context, otherName));
   }

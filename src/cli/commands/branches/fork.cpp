@@ -20,7 +20,7 @@ struct Options {
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto named, openSession(context, options.session));
-  BOUGH_TRY(named.damage, tellOfDamage(context, *named.store, named.sessionId));
+  BOUGH_TRY(named.damage, reportDamage(context, *named.store, named.sessionId));
   SessionStore& store = *named.store;
   const std::string& session = named.sessionId;
   BOUGH_TRY(auto entry, resolveEntry(store, session, options.entry.empty() ? "@head" : options.entry));

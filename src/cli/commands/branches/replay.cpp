@@ -82,7 +82,7 @@ Result<Wish> ask(Input& input) {
 void explainStop(const ReplayStep& step, const NamedSession& session, const Options& options, std::size_t total) {
   printMessage(fmt::format("stopped at entry {} of {}: a tool failed", step.place, total));
   // The id of another agent's file may find nothing.
-  const std::string name = session.isCopy ? shellWord(options.session) : exactId(session.sessionId);
+  const std::string name = session.isCopy ? shellWord(options.session) : exactName(session.sessionId);
   printMessage(fmt::format("  → bough replay {} --after {}    continue", name, step.entry.id));
   if (session.isCopy) return;
   printMessage(fmt::format("  → bough fork {} {}    continue from there in a fork", name, step.entry.id));
@@ -96,7 +96,7 @@ Result<void> makeFork(const NamedSession& session, const std::string& entryId) {
   SessionStore& store = *session.store;
   BOUGH_TRY(auto cwd, folderOf(store, session.sessionId));
   BOUGH_TRY(const auto fork, store.branchFromEntry(session.sessionId, entryId, {.cwd = std::move(cwd)}));
-  printMessage(fmt::format("the fork is {}", exactId(fork.sessionId)));
+  printMessage(fmt::format("the fork is {}", exactName(fork.sessionId)));
   return {};
 }
 

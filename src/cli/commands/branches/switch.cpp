@@ -27,7 +27,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(const auto history, headHistory(store, session));
     if (history.empty()) {
       return fail(ErrorCode::NotFound, fmt::format("the head of {} was never moved", idAndTitle(store, session)),
-                  fmt::format("`bough tree {}` shows where it can go", exactId(session)));
+                  fmt::format("`bough tree {}` shows where it can go", exactName(session)));
     }
     entryId = history.front().entryId;
   } else if (options.entry != "@start") {

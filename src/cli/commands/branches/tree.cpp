@@ -137,7 +137,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   auto drawn = draw(store, session, tree, options);
   if (const std::size_t problems = tree.problems().size(); drawn && problems > 0) {
     printMessage(fmt::format("{} no known parent; `bough verify {}` says more",
-                             counted(problems, "entry has", "entries have"), exactId(session)));
+                             counted(problems, "entry has", "entries have"), exactName(session)));
   }
   return drawn;
 }

@@ -35,7 +35,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto target, parseDialect(options.to));
   BOUGH_TRY(auto store, openStoreWith(context, {options.session}));
   BOUGH_TRY(auto session, resolveSession(*store, options.session));
-  BOUGH_TRY(const auto damage, tellOfDamage(context, *store, session));
+  BOUGH_TRY(const auto damage, reportDamage(context, *store, session));
   MigrateOptions wanted;
   wanted.session.sessionId = options.id;
   BOUGH_TRY(wanted.session.cwd, folderOf(*store, session));
@@ -56,7 +56,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   printLosses(done.report);
   if (!done.report.lossyFields.empty()) {
     printMessage(fmt::format("  → nothing is lost: `bough migrate-provider {} --to {}` restores it",
-                             exactId(done.sessionId), toString(done.from)));
+                             exactName(done.sessionId), toString(done.from)));
   }
   return kDone;
 }

@@ -22,7 +22,7 @@ Result<ExitCode> run(const Context& context, const std::string& name) {
   BOUGH_TRY(auto state, session.store->sessionState(session.sessionId));
   if (broken > 0 && state.problemCount == 0) {
     printMessage(fmt::format("{} not JSON; `bough verify {}` says where",
-                             counted(broken, "line here is", "lines here are"), exactId(session.sessionId)));
+                             counted(broken, "line here is", "lines here are"), exactName(session.sessionId)));
   }
   if (broken > 0 || state.problemCount > 0) return kProblem;  // some lines are missing in the output
   if (state.trailingBytes > 0) {

@@ -173,7 +173,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     std::error_code error;
     const bool isFile = !files.empty() || std::filesystem::is_regular_file(options.session, error);
     printMessage(fmt::format("  → bough follow {} --from {} continues here",
-                             isFile ? shellWord(options.session) : exactId(session.sessionId), position));
+                             isFile ? shellWord(options.session) : exactName(session.sessionId), position));
   }
   return kDone;
 }

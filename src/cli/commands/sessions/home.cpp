@@ -58,7 +58,7 @@ std::string shortName(const Home& home, const SessionSummary& row) {
   for (std::size_t i = 0; i < home.recent.size(); ++i) {
     if (home.numbered && home.recent[i].sessionId == row.sessionId) return fmt::format("@{}", i + 1);
   }
-  return exactId(row.sessionId);
+  return exactName(row.sessionId);
 }
 
 std::string whatToDo(const Home& home, const SessionSummary& row) {

@@ -231,7 +231,7 @@ bool nameDamaged(SessionStore& store, std::vector<SessionSummary>& rows) {
       printMessage(fmt::format("session {}: {}; `bough doctor` says more", idAndTitle(row), row.problem));
     } else if (!row.problem.empty()) {
       printMessage(fmt::format("session {}: {}; `bough verify {}` says more", idAndTitle(row),
-                               text::printable(row.problem), exactId(row.sessionId)));
+                               text::printable(row.problem), exactName(row.sessionId)));
     }
     const std::uint64_t bytes = tornBytes(store, row.sessionId);
     if (bytes == 0) continue;
@@ -239,7 +239,7 @@ bool nameDamaged(SessionStore& store, std::vector<SessionSummary>& rows) {
     row.problem += fmt::format("{}{} set aside; `bough torn {}` lists them", row.problem.empty() ? "" : "; ",
                                counted(bytes, "byte was", "bytes were"), row.sessionId);
     printMessage(fmt::format("part of session {} was set aside as torn; `bough torn {}` lists it", idAndTitle(row),
-                             exactId(row.sessionId)));
+                             exactName(row.sessionId)));
   }
   return std::ranges::any_of(rows, [](const SessionSummary& row) { return !row.problem.empty(); });
 }

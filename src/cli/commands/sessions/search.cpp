@@ -84,7 +84,7 @@ void tellOfMissingTexts(const std::vector<SearchHit>& hits) {
   if (first == hits.end()) return;
   const auto count = static_cast<std::uint64_t>(std::ranges::count_if(hits, isMissing));
   printMessage(fmt::format("the text of {} cannot be read now; `bough verify {}` says why",
-                           counted(count, "hit", "hits"), exactId(first->sessionId)));
+                           counted(count, "hit", "hits"), exactName(first->sessionId)));
 }
 
 Result<std::vector<SearchHit>> searchIndex(Catalog& catalog, const std::string& query, const SessionFilter& filter,
@@ -120,7 +120,7 @@ class SessionPages {
   Result<std::vector<std::string>> next() {
     std::vector<std::string> sessions;
     if (size_ == 0) return sessions;
-    if (view_.behind && !view_.isDatabase) {
+    if (view_.isOutOfDate && !view_.isDatabase) {
       // The catalog does not know all sessions yet.
       size_ = 0;
       return catalog::sessionsByFile(*view_.store, filter_);
@@ -143,7 +143,7 @@ class SessionPages {
 };
 
 std::string titleOf(const CatalogView& view, const std::string& sessionId) {
-  if (view.behind) return catalog::readTitle(*view.store, sessionId).value_or("");
+  if (view.isOutOfDate) return catalog::readTitle(*view.store, sessionId).value_or("");
   const auto row = view.catalog->session(sessionId);
   return row ? row->title : "";
 }
@@ -211,7 +211,7 @@ Result<std::vector<SearchHit>> findInBranch(SessionStore& store, const std::stri
 Result<std::vector<SearchHit>> findWords(const CatalogView& view, const std::string& query, const SessionFilter& filter,
                                          const Options& options, std::size_t limit, const ShowHit& show = {},
                                          std::size_t mostSessions = SIZE_MAX) {
-  if (!view.behind && !isOutside(options)) return searchIndex(*view.catalog, query, filter, options, limit);
+  if (!view.isOutOfDate && !isOutside(options)) return searchIndex(*view.catalog, query, filter, options, limit);
   BOUGH_TRY(const auto asked, catalog::scanForWords(query));
   std::vector<SearchHit> titles;
   if (isOutside(options) && options.roles.empty()) {
@@ -290,7 +290,7 @@ void sayNothingFound(const CatalogView& view, const std::string& query, const Se
     const bool isAscii = std::ranges::all_of(query, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     if (suggest(withoutOperators(query)) || suggest(withBeginnings(query))) return;
     // Only a store in a folder has the index in a file.
-    const bool indexed = !view.behind && !isOutside(options);
+    const bool indexed = !view.isOutOfDate && !isOutside(options);
     const auto similar = indexed ? catalog::similarQuery(view.store->folder(), query)
                                  : Result<std::string>(fail(ErrorCode::NotFound, "there is no index"));
     if (similar && suggest(*similar)) return;
@@ -357,24 +357,24 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
   // --strict checks every session first.
-  const WhenBehind whenBehind = context.strict ? WhenBehind::TakeIn : WhenBehind::Leave;
+  const WhenOutOfDate whenOutOfDate = context.strict ? WhenOutOfDate::Update : WhenOutOfDate::Leave;
   BOUGH_TRY(auto view, isOutside(options) ? openAgentsView(options.agents)
                        : options.session.empty()
-                           ? openCatalogView(context, /*search=*/!scans, whenBehind)
-                           : openCatalogViewOf(context, options.session, /*search=*/!scans, whenBehind));
+                           ? openCatalogView(context, /*search=*/!scans, whenOutOfDate)
+                           : openCatalogViewOf(context, options.session, /*search=*/!scans, whenOutOfDate));
   filter.session = view.sessionId;
-  BOUGH_TRY(tellOfDamage(context, *view.catalog,
-                         {.agent = filter.agent,
-                          .key = filter.key,
-                          .cwd = filter.cwd,
-                          .session = filter.session,
-                          .writtenBy = filter.writtenBy}));
+  BOUGH_TRY(reportDamagedSessions(context, *view.catalog,
+                                  {.agent = filter.agent,
+                                   .key = filter.key,
+                                   .cwd = filter.cwd,
+                                   .session = filter.session,
+                                   .writtenBy = filter.writtenBy}));
   constexpr std::size_t kCounted = 200'000;  // the limit for counting hits, which are in memory
   const std::size_t limit = options.sessionsWith ? kCounted : options.shown() + 1;
   const AroundOf around = aroundOf(view, options);
   std::optional<Pager> pager;  // begins with the first hit
   ShowHit show;
-  const bool isScan = scans || view.behind || isOutside(options);
+  const bool isScan = scans || view.isOutOfDate || isOutside(options);
   if (isScan && !context.json && !options.sessionsWith && options.branch.empty()) {
     show = [&](const SearchHit& hit) {
       if (!pager) pager.emplace();
@@ -390,7 +390,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                                               : findInBranch(*view.store, filter.session, options.branch, limit, find));
   pager.reset();
   // Start this after the scan, which needs every core. The copy of another agent's file is removed with this command.
-  if (view.behind && !view.isStuck && view.passing == nullptr) takeInBesides(view);
+  if (view.isOutOfDate && !view.cannotUpdate && view.temporaryFiles == nullptr) startBackgroundUpdate(view);
   if (options.sessionsWith && hits.size() >= kCounted) {
     printMessage(
         fmt::format("note: only {} were counted, and there may be more; --since, --in or another word asks "

@@ -217,7 +217,7 @@ Result<ExitCode> run(const Context& given, const Options& options) {
     if (hasBranches) {
       printMessage(fmt::format("  → bough tree {}", shellWord(options.session)));
     } else if (!session.isCopy) {
-      printMessage(fmt::format("  → bough append {} --text \"Hello\"", exactId(session.sessionId)));
+      printMessage(fmt::format("  → bough append {} --text \"Hello\"", exactName(session.sessionId)));
     }
     return kDone;
   }

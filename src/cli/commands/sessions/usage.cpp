@@ -112,7 +112,7 @@ Result<std::optional<UsageReport>> scanUsage(const Options& options, const Sessi
   });
   if (!scanned && scanned.error().code == ErrorCode::Unsupported) return std::nullopt;
   if (!scanned) return std::unexpected(scanned.error());
-  tellOfFolders(walked);
+  reportUnreadableFolders(walked);
   if (scanned->unreadable > 0) {
     printMessage(fmt::format("note: {} not be read and {} not counted: {}",
                              counted(scanned->unreadable, "place could", "places could"),
@@ -190,12 +190,12 @@ Result<UsageReport> readUsage(const Context& context, const Options& options, co
   }
   wanted.session = view.sessionId;
   if (damage == Damage::Told) {
-    BOUGH_TRY(tellOfDamage(context, *view.catalog,
-                           {.agent = wanted.agent,
-                            .key = wanted.key,
-                            .cwd = wanted.cwd,
-                            .session = wanted.session,
-                            .writtenBy = wanted.writtenBy}));
+    BOUGH_TRY(reportDamagedSessions(context, *view.catalog,
+                                    {.agent = wanted.agent,
+                                     .key = wanted.key,
+                                     .cwd = wanted.cwd,
+                                     .session = wanted.session,
+                                     .writtenBy = wanted.writtenBy}));
   }
   BOUGH_TRY(auto report, view.catalog->usage(wanted));
   orderRows(report.rows, options.order);

@@ -34,7 +34,7 @@ Result<ExitCode> run(const Context& context, const std::vector<std::string>& nam
   SessionTitles titles(*store);
   ExitCode code = kDone;
   for (const std::string& session : sessions) {
-    BOUGH_TRY(const auto damage, tellOfDamage(context, *store, session));
+    BOUGH_TRY(const auto damage, reportDamage(context, *store, session));
     const auto before = store->sessionState(session);
     auto result = store->archiveSession(session);
     if (!result) {

@@ -105,8 +105,8 @@ std::string wayBack(const NamedSide& damaged, const NamedSide& whole, const std:
   std::string sync = fmt::format("bough sync {} {}", shellWord(shownLocation(damaged.location)),
                                  shellWord(shownLocation(whole.location)));
   for (const std::string& name : names) {
-    rm += " " + exactId(name);
-    sync += " " + exactId(name);
+    rm += " " + exactName(name);
+    sync += " " + exactName(name);
   }
   return fmt::format("the other store has it whole: `{}`, then `{}`{}", rm, sync,
                      hasMore ? "; what only the damaged copy holds stays in the trash" : "");
@@ -122,7 +122,7 @@ Error withWayBack(Error error, const NamedSide& one, const NamedSide& other, con
 
 Result<std::vector<CopiedSession>> copyOne(const Context& context, const NamedSide& from, const NamedSide& to,
                                            const std::string& id) {
-  BOUGH_TRY(const auto later, tellOfDamage(context, *from.side.store, id));
+  BOUGH_TRY(const auto later, reportDamage(context, *from.side.store, id));
   auto copied = copySession(from.side, to.side, id);
   if (!copied) copied.error() = withWayBack(std::move(copied.error()), from, to, id);
   return copied;
@@ -130,8 +130,8 @@ Result<std::vector<CopiedSession>> copyOne(const Context& context, const NamedSi
 
 Result<std::vector<SyncedSession>> syncOne(const Context& context, const NamedSide& left, const NamedSide& right,
                                            const std::string& id) {
-  BOUGH_TRY(const auto laterOnLeft, tellOfDamage(context, *left.side.store, id));
-  BOUGH_TRY(const auto laterOnRight, tellOfDamage(context, *right.side.store, id));
+  BOUGH_TRY(const auto laterOnLeft, reportDamage(context, *left.side.store, id));
+  BOUGH_TRY(const auto laterOnRight, reportDamage(context, *right.side.store, id));
   auto synced = syncSession(left.side, right.side, id);
   if (!synced) synced.error() = withWayBack(std::move(synced.error()), left, right, id);
   return synced;

@@ -50,7 +50,7 @@ std::optional<Diagnosis> checkLog(SessionStore& store, SessionTitles& titles, co
     problems = report->problemCount - static_cast<std::uint64_t>(torn);
   }
   if (problems > 0)
-    return bad(counted(problems, "part") + " cannot be read", fmt::format("`bough verify {}`", exactId(id)));
+    return bad(counted(problems, "part") + " cannot be read", fmt::format("`bough verify {}`", exactName(id)));
   if (const auto lost = lostHistoryOf(store, *state)) return bad("it continues " + lost->what, lost->advice);
   const auto missing = missingFromLog(store, id);
   if (!missing && !scope.canAskCatalog) return std::nullopt;  // reported once elsewhere; it is not the session's fault
@@ -62,7 +62,7 @@ std::optional<Diagnosis> checkLog(SessionStore& store, SessionTitles& titles, co
   }
   // The catalog has read every line; the state knows little more than where the lines are.
   if (const auto row = titles.row(id); row && row->condition == SessionCondition::Damaged && !deep) {
-    return bad(row->problem, fmt::format("`bough verify {}`", exactId(id)));
+    return bad(row->problem, fmt::format("`bough verify {}`", exactName(id)));
   }
   return std::nullopt;
 }
@@ -71,8 +71,8 @@ Diagnosis ofTail(const SessionState& state, const std::string& name) {
   return {.health = state.trailingInDoubt ? Health::Note : Health::Bad,
           .what = fmt::format("{}: {} after the last complete batch, {}", name, counted(state.trailingBytes, "byte"),
                               state.trailingInDoubt ? "left by a crash or being written" : "left by a crash"),
-          .advice =
-              fmt::format("the next append moves them aside; `bough repair {}` does it now", exactId(state.sessionId)),
+          .advice = fmt::format("the next append moves them aside; `bough repair {}` does it now",
+                                exactName(state.sessionId)),
           .isOpen = state.trailingInDoubt};
 }
 
@@ -85,7 +85,7 @@ Diagnoses checkSession(SessionStore& store, SessionTitles& titles, const std::st
     found.push_back(
         {.health = Health::Bad,
          .what = fmt::format("{}: {} were set aside from the end of the log", titles.name(id), formatBytes(setAside)),
-         .advice = fmt::format("`bough torn {}` lists the entries in it", exactId(id))});
+         .advice = fmt::format("`bough torn {}` lists the entries in it", exactName(id))});
   }
   if (!state) return found;
   if (state->trailingBytes > 0) found.push_back(ofTail(*state, titles.name(id)));
@@ -93,7 +93,7 @@ Diagnoses checkSession(SessionStore& store, SessionTitles& titles, const std::st
     found.push_back(
         {.health = Health::Note,
          .what = fmt::format("{}: format {} can be read but not appended to", titles.name(id), state->format),
-         .advice = fmt::format("`bough migrate {}`; the old file is kept", exactId(id))});
+         .advice = fmt::format("`bough migrate {}`; the old file is kept", exactName(id))});
   }
   return found;
 }

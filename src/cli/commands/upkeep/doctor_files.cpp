@@ -80,7 +80,7 @@ std::optional<Diagnosis> unfinished(SessionStore& store, const std::filesystem::
     return Diagnosis{
         .health = Health::Note,
         .what = fmt::format("sessions/{} is unfinished: left by a crash or being written", name),
-        .advice = live ? fmt::format("`bough repair {}` removes it", exactId(id))
+        .advice = live ? fmt::format("`bough repair {}` removes it", exactName(id))
                        : fmt::format("session {} was never created: `bough doctor --fix` removes the file", id)};
   }
   return std::nullopt;
@@ -169,7 +169,7 @@ void checkCopies(SessionStore& store, const std::string& location, Diagnoses& fi
          .what = fmt::format("{}: the session has two files: {}", idAndTitle(store, id), fmt::join(names, " and ")),
          .advice = fmt::format(
              "`bough repair {}` removes a compressed copy that holds nothing more; otherwise it says what to do",
-             exactId(id))});
+             exactName(id))});
   }
 }
 

@@ -122,7 +122,7 @@ Result<void> lookAside(SessionStore& store, const std::string& sessionId, const 
   const std::string next = fmt::format(
       "`bough torn {0}` shows it; --put-back there brings back what is intact, to be "
       "erased then, and --drop deletes it",
-      exactId(sessionId));
+      exactName(sessionId));
   if (count > 0) {
     found.staying.push_back(
         fmt::format("the pattern is in {} of {}, which was set aside: {}", counted(count, "entry"), torn.file, next));
@@ -346,7 +346,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
         printMessage(
             fmt::format("the pattern was not looked for in what cannot be read: {}; `bough erase {} ENTRY` erases "
                         "the damaged bytes of an entry",
-                        fmt::join(matches.unreadable, ", "), exactId(session.sessionId)));
+                        fmt::join(matches.unreadable, ", "), exactName(session.sessionId)));
       }
       for (const Entry& entry : matches.entries) erasure.entryIds.push_back(entry.id);
       BOUGH_TRY(const bool sure, choose(context, matches.entries, session, *pattern, options));

@@ -76,7 +76,7 @@ Result<ExitCode> keep(const Context& context, const Options& options) {
   }
   BOUGH_TRY(auto store, openStoreWith(context, {options.session}));
   BOUGH_TRY(auto session, resolveSessionToChange(*store, options.session, !context.json));
-  BOUGH_TRY(const auto damage, tellOfDamage(context, *store, session));
+  BOUGH_TRY(const auto damage, reportDamage(context, *store, session));
   BOUGH_TRY(auto done, appendSessionInfo(*store, session, info));
   if (!context.json) {
     const std::string name = idAndTitle(*store, session);

@@ -35,7 +35,7 @@ Result<std::vector<OldFile>> findOld(const std::string& agents, std::uint64_t ag
               if (file.modifiedNs / kNsPerMs + ageMs < now) old.push_back({.file = std::move(file), .sessionId = {}});
               return true;
             }));
-  tellOfFolders(walk);
+  reportUnreadableFolders(walk);
   return old;
 }
 

@@ -51,7 +51,7 @@ void print(SessionStore& store, const RepairReport& report, bool json) {
     const bool isOne = report.damagedLines == 1;
     printFitted(fmt::format("{} in the log and {} skipped; `bough verify {}` lists {}",
                             counted(report.damagedLines, "damaged part stays", "damaged parts stay"),
-                            isOne ? "is" : "are", exactId(report.sessionId), isOne ? "it" : "them"));
+                            isOne ? "is" : "are", exactName(report.sessionId), isOne ? "it" : "them"));
   }
   if (!report.refusal) printFitted(fmt::format("{} is ready to read and append", idAndTitle(store, report.sessionId)));
 }

@@ -24,7 +24,7 @@ struct Options {
 void printResult(SessionStore& store, const TrashedSession& moved, bool json) {
   if (!json) {
     const std::string title = text::excerpt(trashedTitle(store, moved.trashId).value_or(""), 50);
-    const std::string id = exactId(moved.sessionId);
+    const std::string id = exactName(moved.sessionId);
     printMessage(fmt::format("{}{} is in the trash ({}); `bough trash --restore {}` restores it", id,
                              title.empty() ? "" : fmt::format(" \"{}\"", title), formatBytes(moved.bytes), id));
     return;
@@ -42,7 +42,7 @@ std::vector<std::string> titled(SessionStore& store, const std::vector<std::stri
   std::vector<std::string> names;
   for (const std::string& id : sessionIds) {
     const auto row = catalog ? (*catalog)->session(id) : Result<SessionSummary>(std::unexpected(catalog.error()));
-    names.push_back("session " + (row ? nameWithTitle(*row) : exactId(id)));
+    names.push_back("session " + (row ? nameWithTitle(*row) : exactName(id)));
   }
   return names;
 }
@@ -54,7 +54,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   std::vector<std::string> sessions;
   for (const std::string& name : options.sessions) {
     BOUGH_TRY(auto session, asking ? resolveSession(*store, name) : resolveSessionToChange(*store, name, false));
-    BOUGH_TRY(const auto damage, tellOfDamage(context, *store, session));
+    BOUGH_TRY(const auto damage, reportDamage(context, *store, session));
     sessions.push_back(std::move(session));
   }
   if (!options.yes) {

@@ -87,7 +87,7 @@ void printDone(const Context& context, const std::string& sessionId, const TornP
   }
   if (done.keptBytes > 0) {
     printMessage(fmt::format("{} set aside: not entries that can be appended; `bough torn {} --drop` deletes all",
-                             counted(done.keptBytes, "byte stays", "bytes stay"), exactId(sessionId)));
+                             counted(done.keptBytes, "byte stays", "bytes stay"), exactName(sessionId)));
   }
 }
 

@@ -41,7 +41,7 @@ Result<std::string> find(const std::vector<TrashedSession>& trash, const std::st
   std::vector<const TrashedSession*> begins;
   for (const TrashedSession& each : trash) {
     if (each.trashId == name || each.sessionId == name) return each.trashId;
-    const bool enough = name.size() >= kShortId && isMadeId(each.sessionId);
+    const bool enough = name.size() >= kShortId && isBoughId(each.sessionId);
     if (enough && (each.sessionId.starts_with(name) || each.sessionId.ends_with(name))) begins.push_back(&each);
   }
   const bool one = !begins.empty() && std::ranges::all_of(begins, [&](const TrashedSession* each) {

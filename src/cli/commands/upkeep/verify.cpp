@@ -36,7 +36,7 @@ std::string remedyIn(const VerifyReport& report, const Problem& problem) {
                          ? "`bough torn SESSION --put-back` appends the intact entries that the session does not "
                            "have; `--drop` deletes what was set aside"
                          : remedyFor(problem.kind));
-  const std::string id = exactId(report.sessionId);
+  const std::string id = exactName(report.sessionId);
   for (std::size_t at = 0; (at = remedy.find(kSession, at)) != std::string::npos; at += id.size()) {
     remedy.replace(at, kSession.size(), id);
   }
@@ -198,7 +198,7 @@ void addSetAside(SessionStore& store, VerifyReport& report) {
                              .offset = torn && !torn->records.empty() ? torn->records.front().offset : 0,
                              .bytes = tornBytes(store, report.sessionId),
                              .message = fmt::format("{}, with {} intact; `bough torn {}` lists it", kSetAside,
-                                                    counted(intact, "entry"), exactId(report.sessionId))});
+                                                    counted(intact, "entry"), exactName(report.sessionId))});
 }
 
 // A session named by its path may be in a store of its own.
@@ -242,7 +242,7 @@ Result<ExitCode> run(const Context& context, std::vector<std::string> names) {
     }
     addSetAside(*session.store, *report);
     context.json ? printJson(*report) : printForPeople(*report, titles.name(*session.store, session.sessionId));
-    tellOfImport(*session.store, session.sessionId);
+    reportImportDamage(*session.store, session.sessionId);
     if (report->problemCount > 0) ++bad;
     if (outputClosed()) return kDone;
   }
