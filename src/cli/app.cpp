@@ -22,12 +22,12 @@
 namespace bough::cli {
 namespace {
 
-ExitCode codeFor(const Error& error) {
+ExitCode exitCodeFor(const Error& error) {
   return error.code == ErrorCode::InvalidArgument || error.code == ErrorCode::Unsupported ? kWrongUse : kProblem;
 }
 
 // Returns true when a part of a hint recommends the command that has just failed.
-bool names(std::string_view part, std::string_view command) {
+bool recommends(std::string_view part, std::string_view command) {
   const std::string quoted = fmt::format("`bough {}", command);
   const std::size_t at = part.find(quoted);
   if (at == std::string_view::npos) return false;
@@ -37,23 +37,23 @@ bool names(std::string_view part, std::string_view command) {
   return rest.substr(0, rest.find('`')).find(" -") == std::string_view::npos;
 }
 
-// Returns the hint without the parts that name the command: text in parentheses or between semicolons.
+// Returns the hint without the parts that recommend the command: text in parentheses or between semicolons.
 std::string withoutCommand(std::string hint, std::string_view command) {
   const std::size_t open = hint.find(" (");
   const std::size_t close = hint.find(')', std::min(open, hint.size()));
-  if (close != std::string::npos && names(std::string_view(hint).substr(open, close - open), command)) {
+  if (close != std::string::npos && recommends(std::string_view(hint).substr(open, close - open), command)) {
     hint.erase(open, close + 1 - open);
   }
   std::string kept;
   for (std::string_view rest = hint; !rest.empty();) {
     const std::size_t end = std::min(rest.find("; "), rest.size());
-    if (!names(rest.substr(0, end), command)) kept.append(kept.empty() ? "" : "; ").append(rest.substr(0, end));
+    if (!recommends(rest.substr(0, end), command)) kept.append(kept.empty() ? "" : "; ").append(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 2, rest.size()));
   }
   return kept;
 }
 
-std::string unexpected(const std::string& word) {
+std::string unexpectedWordText(const std::string& word) {
   if (word.empty()) return "unexpected argument \"\"";
   const bool isOption = word.size() > 1 && word.starts_with('-');
   return fmt::format("{} {}", isOption ? "there is no option" : "unexpected argument", word);
@@ -85,7 +85,7 @@ class Application {
   }
 
   Result<ExitCode> run(int argc, char** argv) {
-    std::vector<char*> words = withChat({argv, static_cast<std::size_t>(argc)});
+    std::vector<char*> words = withChatCommand({argv, static_cast<std::size_t>(argc)});
     argc = static_cast<int>(words.size());
     words.push_back(nullptr);
     argv = words.data();
@@ -99,9 +99,10 @@ class Application {
     }
     if (!line.problem.empty()) return wrongUse(argc, argv, line);
     useColors(context_.color);
-    if (!line.left.empty()) {
-      if (!areWords(line.left)) return wrongUse(argc, argv, {.problem = unexpected(line.left.front())});
-      *command_->dashWords = std::move(line.left);
+    if (!line.unplacedWords.empty()) {
+      if (!areDashWords(line.unplacedWords))
+        return wrongUse(argc, argv, {.problem = unexpectedWordText(line.unplacedWords.front())});
+      *command_->dashWords = std::move(line.unplacedWords);
     }
     if (context_.version) return version_command::define().run(context_);
     if (command_ == nullptr) return showHome(context_);
@@ -116,9 +117,9 @@ class Application {
  private:
   // Returns true when the words that the parser could not place are words with one dash that the command takes, such as
   // `-word` in a search.
-  [[nodiscard]] bool areWords(const std::vector<std::string>& left) const {
+  [[nodiscard]] bool areDashWords(const std::vector<std::string>& words) const {
     return command_ != nullptr && command_->dashWords != nullptr &&
-           std::ranges::all_of(left, [](const std::string& word) {
+           std::ranges::all_of(words, [](const std::string& word) {
              return word.size() > 1 && word.starts_with('-') && !word.starts_with("--");
            });
   }
@@ -193,7 +194,7 @@ class Application {
 
   // Lets `bough -c`, `bough -p TEXT` and `bough -r` start the chat, as in other agents. No other chat option does this:
   // before the name of a command, it would turn that command into a prompt.
-  std::vector<char*> withChat(std::span<char*> arguments) {
+  std::vector<char*> withChatCommand(std::span<char*> arguments) {
     static std::string chat = "chat";
     const std::vector<Option> options = globalOptions(context_);
     std::vector<char*> words(arguments.begin(), arguments.end());
@@ -300,7 +301,7 @@ int run(int argc, char** argv, std::shared_ptr<StorageBackend> backend) {
   if (outputClosed()) return kDone;
   if (outcome) return *outcome;
   printError(outcome.error(), application.json());
-  return codeFor(outcome.error());
+  return exitCodeFor(outcome.error());
 }
 
 }  // namespace bough::cli

@@ -46,9 +46,9 @@ struct Option {
   std::string value = {};   ///< The name of the value in the help, such as N or FILE.
   std::uint64_t least = 1;  ///< The range of a number.
   std::uint64_t most = 1'000'000'000;
-  std::string alone = {};  ///< The value when the option is given without one; empty: the value is required.
+  std::string valueWhenBare = {};  ///< The value when the option is given without one; empty: the value is required.
   bool mayBeEmpty = false;
-  std::vector<std::string> notWith =
+  std::vector<std::string> conflictsWith =
       {};  ///< Options and arguments that cannot be combined with this one, because one of the two would be ignored.
 
   [[nodiscard]] bool isArgument() const { return !name.starts_with('-'); }

@@ -22,12 +22,12 @@ std::string inQuotes(std::string_view value) {
 constexpr const char* kEmptyOption = "the value is empty; give a value or leave the option out";
 
 // An unset shell variable leaves an empty argument. That is a mistake of the caller, not a request for the default.
-void refuseEmpty(CLI::Option& added, const Option& option) {
+void addEmptyCheck(CLI::Option& added, const Option& option) {
   const std::string problem = option.isArgument() ? "the value is empty" : kEmptyOption;
   added.check([problem](const std::string& value) { return value.empty() ? problem : ""; }, "not empty");
 }
 
-std::string checkNumber(const std::string& value, const Option& option) {
+std::string numberProblem(const std::string& value, const Option& option) {
   std::uint64_t number = 0;
   const auto [end, problem] = std::from_chars(value.data(), value.data() + value.size(), number);
   const bool whole = problem == std::errc() && end == value.data() + value.size() && !value.empty();
@@ -35,7 +35,7 @@ std::string checkNumber(const std::string& value, const Option& option) {
   return fmt::format("{} is not a whole number from {} to {}", inQuotes(value), option.least, option.most);
 }
 
-std::string checkChoice(const std::string& value, const std::vector<std::string>& choices) {
+std::string choiceProblem(const std::string& value, const std::vector<std::string>& choices) {
   if (std::ranges::find(choices, value) != choices.end()) return "";
   const std::string meant = nearest(value, choices);
   return fmt::format("{} is not one of {}{}", inQuotes(value), fmt::join(choices, ", "),
@@ -55,30 +55,30 @@ CLI::Option* addOption(CLI::App& app, const Option& option, bool hasArguments = 
     added = app.add_flag(option.name, **flag, option.help)->disable_flag_override();
   } else if (auto* const* text = std::get_if<std::string*>(&option.target)) {
     added = app.add_option(option.name, **text, option.help);
-    if (option.alone.empty()) {
-      refuseEmpty(*added, option);
+    if (option.valueWhenBare.empty()) {
+      addEmptyCheck(*added, option);
     } else {
       added->expected(0, 1);
     }
   } else if (auto* const* number = std::get_if<std::uint64_t*>(&option.target)) {
     added = app.add_option(option.name, **number, option.help)
-                ->check([option](const std::string& value) { return checkNumber(value, option); }, "number");
+                ->check([option](const std::string& value) { return numberProblem(value, option); }, "number");
   } else {
     added = app.add_option(option.name, *std::get<std::vector<std::string>*>(option.target), option.help);
     if (!option.isArgument()) added->allow_extra_args(!hasArguments);
-    if (!option.mayBeEmpty) refuseEmpty(*added, option);
+    if (!option.mayBeEmpty) addEmptyCheck(*added, option);
   }
   added->required(option.required);
   if (option.choices.empty()) return added;
-  return added->check([choices = option.choices](const std::string& value) { return checkChoice(value, choices); },
+  return added->check([choices = option.choices](const std::string& value) { return choiceProblem(value, choices); },
                       "choice");
 }
 
 // Sets the default value of an option that was given without a value.
-void setAlone(const CLI::App& app, const Option& option) {
-  if (option.alone.empty() || app.count(option.names().back()) == 0) return;
+void setValueWhenBare(const CLI::App& app, const Option& option) {
+  if (option.valueWhenBare.empty() || app.count(option.names().back()) == 0) return;
   std::string& value = *std::get<std::string*>(option.target);
-  if (value.empty()) value = option.alone;
+  if (value.empty()) value = option.valueWhenBare;
 }
 
 // Returns a parser error in words for a person.
@@ -120,13 +120,13 @@ void addCommand(CLI::App& app, const Command& command, const Command*& named) {
     }
   });
   parser->callback([parser, &command] {
-    for (const Option& option : command.options) setAlone(*parser, option);
+    for (const Option& option : command.options) setValueWhenBare(*parser, option);
   });
 }
 
-// Refuses `--flag=VALUE` for any value, and an empty value where the value is optional. The parser does not distinguish
-// `=true` and an empty value from no value.
-std::string refuseValue(std::string_view word, const std::vector<Option>& options) {
+// Returns what is wrong with `--flag=VALUE`, and with an empty value where the value is optional. The parser does not
+// distinguish `=true` and an empty value from no value.
+std::string valueProblem(std::string_view word, const std::vector<Option>& options) {
   const std::size_t equals = word.find('=');
   if (!word.starts_with('-') || equals == std::string_view::npos) return {};
   const std::string_view name = word.substr(0, equals);
@@ -138,14 +138,14 @@ std::string refuseValue(std::string_view word, const std::vector<Option>& option
   return {};
 }
 
-std::string refuseValues(int argc, char** argv, const std::vector<Option>& everywhere, const Command* command) {
+std::string valueProblems(int argc, char** argv, const std::vector<Option>& everywhere, const Command* command) {
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
-    if (std::string problem = refuseValue(argv[i], everywhere); !problem.empty()) return problem;
+    if (std::string problem = valueProblem(argv[i], everywhere); !problem.empty()) return problem;
     if (command == nullptr) continue;
-    if (std::string problem = refuseValue(argv[i], command->options); !problem.empty()) return problem;
+    if (std::string problem = valueProblem(argv[i], command->options); !problem.empty()) return problem;
     const bool isEmptyNext = i + 1 < argc && *argv[i + 1] == '\0';
     for (const Option& option : command->options) {
-      if (isEmptyNext && !option.alone.empty() && option.isCalled(argv[i])) {
+      if (isEmptyNext && !option.valueWhenBare.empty() && option.isCalled(argv[i])) {
         return fmt::format("{}: {}", argv[i], kEmptyOption);
       }
     }
@@ -153,8 +153,8 @@ std::string refuseValues(int argc, char** argv, const std::vector<Option>& every
   return {};
 }
 
-// Refuses options that exclude each other, because one of them would be ignored.
-std::string refuseTogether(CLI::App& app, const Command& command) {
+// Returns which options exclude each other; one of them would be ignored.
+std::string conflictProblem(CLI::App& app, const Command& command) {
   CLI::App& parser = *app.get_subcommand(command.name);
   const auto isGiven = [&](const std::string& name) {
     const CLI::Option* option = parser.get_option_no_throw(name);
@@ -162,8 +162,8 @@ std::string refuseTogether(CLI::App& app, const Command& command) {
     return option != nullptr && option->count() > 0;
   };
   for (const Option& option : command.options) {
-    if (option.notWith.empty() || !isGiven(option.names().back())) continue;
-    for (const std::string& other : option.notWith) {
+    if (option.conflictsWith.empty() || !isGiven(option.names().back())) continue;
+    for (const std::string& other : option.conflictsWith) {
       if (isGiven(other)) return fmt::format("{} and {} cannot be given together", option.names().back(), other);
     }
   }
@@ -188,11 +188,11 @@ ParsedLine parseLine(int argc, char** argv, const std::vector<Option>& everywher
   }
   try {
     app.parse(argc, argv);
-    line.left = app.remaining(true);
-    std::erase(line.left, "--");
-    line.problem = refuseValues(argc, argv, everywhere, line.command);
+    line.unplacedWords = app.remaining(true);
+    std::erase(line.unplacedWords, "--");
+    line.problem = valueProblems(argc, argv, everywhere, line.command);
     if (line.problem.empty() && line.command != nullptr) {
-      line.problem = refuseTogether(app, *line.command);
+      line.problem = conflictProblem(app, *line.command);
       if (!line.problem.empty()) line.hint = "leave one of them out";
     }
   } catch (const CLI::CallForHelp&) {

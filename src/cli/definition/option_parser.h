@@ -17,7 +17,7 @@ struct ParsedLine {
                                      ///< wrong.
   std::string missing;               ///< The missing option or argument, if that is the problem.
   std::string hint;                  ///< How to solve the problem; empty: the help explains it.
-  std::vector<std::string> left;     ///< The words that are neither options nor arguments.
+  std::vector<std::string> unplacedWords;  ///< The words that are neither options nor arguments.
 };
 
 /// Parses the words into the targets of the global options and of the named command's options.

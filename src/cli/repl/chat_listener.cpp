@@ -10,11 +10,11 @@
 #include "base/model/usage_counts.h"
 #include "base/text/text.h"
 #include "cli/definition/settings.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/line/edit_input.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/wrapped_text.h"
 
 namespace bough::cli {
 namespace {
@@ -74,13 +74,13 @@ std::string reminder(const std::string& question, const std::string& diff) {
   const std::string all = text::withoutTabs(question + "\n" + diff);
   if (rowsBeforeEnd(all, size.width) + kChoices < size.height) return {};
   const std::string_view first = std::string_view(question).substr(0, question.find('\n'));
-  return fitted("  This begins with: " + text::excerptToWidth(first, size.width * 2), size.width) + "\n";
+  return wrappedText("  This begins with: " + text::excerptToWidth(first, size.width * 2), size.width) + "\n";
 }
 
 }  // namespace
 
 void TextListener::say(const std::string& line) {
-  stdoutIsTerminal() ? printFitted(line) : printMessage(line);
+  stdoutIsTerminal() ? printWrapped(line) : printMessage(line);
 }
 
 void TextListener::endText() {
@@ -168,7 +168,7 @@ std::optional<bool> TextListener::allowPrepared(const agent::ToolCall& call, con
   if (!folder_.empty()) words.emplace_back("always");
   if (isCut) words.emplace_back("diff");
   const auto choosing = [&](const std::string& diff) {
-    return choose(question + reminder(*prepared.question, diff) + fitted(choices, terminalWidth()) + " ", words);
+    return choose(question + reminder(*prepared.question, diff) + wrappedText(choices, terminalWidth()) + " ", words);
   };
   auto answer = choosing(prepared.diff);
   while (answer == 'd') {
@@ -182,7 +182,7 @@ std::optional<bool> TextListener::allowPrepared(const agent::ToolCall& call, con
     if (!saved) printError(saved.error(), false);
     if (saved) {
       const std::string kept = fmt::format("  kept in {}; delete it there to be asked again", settingsPath());
-      printText(styled(Style::Dim, fitted(text::printable(kept), terminalWidth(), 2)) + "\n");
+      printText(styled(Style::Dim, wrappedText(text::printable(kept), terminalWidth(), 2)) + "\n");
     }
   }
   return *answer != 'n';

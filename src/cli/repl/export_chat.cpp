@@ -7,8 +7,8 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "cli/repl/repl_commands.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output_file.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/tool_results.h"
 
@@ -28,8 +28,8 @@ Result<void> ReplCommands::exportTo(const std::string& words) {
   }
   BOUGH_TRY(writeOutputFile(words, text, existing));
   const auto lost = static_cast<std::size_t>(std::ranges::count_if(entries, isUnreadable));
-  printFitted(fmt::format("{} in {}{}", counted(entries.size() - lost, "message"), text::printable(words),
-                          lost == 0 ? "" : fmt::format("; {} cannot be read", lost)));
+  printWrapped(fmt::format("{} in {}{}", counted(entries.size() - lost, "message"), text::printable(words),
+                           lost == 0 ? "" : fmt::format("; {} cannot be read", lost)));
   return {};
 }
 

@@ -30,7 +30,7 @@ std::string textOf(const Entry& entry, std::string_view speaker) {
 }
 
 // Returns the end of an answer, formatted as in the chat, because the conversation continues from there.
-std::string endOf(std::string_view answer) {
+std::string endOfAnswer(std::string_view answer) {
   std::string shown = markdownForTerminal(text::printableLines(answer), terminalWidth(), 2);
   while (shown.starts_with('\n')) shown.erase(0, 1);
   while (shown.ends_with("\n\n")) shown.pop_back();
@@ -46,7 +46,7 @@ std::string endOf(std::string_view answer) {
 }
 
 // Returns the first lines of a text, each cut to the width, after a mark.
-std::string someLines(std::string_view text, std::size_t most, std::string_view mark) {
+std::string markedLines(std::string_view text, std::size_t most, std::string_view mark) {
   std::string out;
   const std::size_t width = std::max<std::size_t>(terminalWidth(), 20) - 4;
   std::size_t shown = 0;
@@ -61,7 +61,7 @@ std::string someLines(std::string_view text, std::size_t most, std::string_view 
   return out;
 }
 
-std::string endedEarly(std::string_view reason) {
+std::string earlyEndLine(std::string_view reason) {
   const std::string said = fmt::format("  the turn ended early: {}", text::printable(reason));
   return styled(Style::Dim, text::excerptToWidth(said, terminalWidth())) + "\n";
 }
@@ -78,11 +78,11 @@ std::string lastExchange(const OpenedChat& opened) {
     std::string answer;
     std::string end;
     for (const Entry& entry : std::views::reverse(*entries)) {
-      if (const auto reason = answer.empty() ? earlyEnd(entry) : std::nullopt) end = endedEarly(*reason);
+      if (const auto reason = answer.empty() ? earlyEnd(entry) : std::nullopt) end = earlyEndLine(*reason);
       if (answer.empty()) answer = textOf(entry, "assistant");
       const std::string said = textOf(entry, "user");
       if (said.empty()) continue;
-      return styled(Style::Bold, someLines(said, kQuestionLines, "› ")) + endOf(answer) + end;
+      return styled(Style::Bold, markedLines(said, kQuestionLines, "› ")) + endOfAnswer(answer) + end;
     }
     if (entries->size() < count) return {};
   }

@@ -4,7 +4,7 @@
 
 #include "base/model/typed_text.h"
 #include "base/text/text.h"
-#include "cli/terminal/fitted.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/markdown/blocks.h"
 

@@ -15,11 +15,11 @@
 #include "cli/repl/repl_commands.h"
 #include "cli/repl/typed_line.h"
 #include "cli/repl/typed_lines.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/line/line_editor.h"
 #include "cli/terminal/line/typed_history.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/wrapped_text.h"
 
 namespace bough::cli {
 namespace {
@@ -94,7 +94,7 @@ class Repl {
     }
     (void)dropQueue();
     if (!opened_.chat->place().headId.empty()) {
-      printFitted(styled(Style::Dim, "To come back: ") + comeBackCommand(context_, opened_));
+      printWrapped(styled(Style::Dim, "To come back: ") + comeBackCommand(context_, opened_));
     }
     leaveSession(opened_);
     return kDone;
@@ -191,7 +191,7 @@ class Repl {
     failure.rethrow();
     tell();
     if (switching) {
-      if (!notSent.empty()) printFitted(styled(Style::Dim, notSent));
+      if (!notSent.empty()) printWrapped(styled(Style::Dim, notSent));
       signals_.token().reset();
       report(commands_->run(*switching));
       finishInterruptedAfterSwitch();

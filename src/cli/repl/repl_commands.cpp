@@ -18,10 +18,10 @@
 #include "cli/names/when.h"
 #include "cli/repl/session_picker.h"
 #include "cli/repl/tree_picker.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/picker.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/next_turn.h"
 #include "cli/views/price_file.h"
@@ -101,9 +101,9 @@ void addSessions(Catalog& catalog, std::string_view typed, Completion& out) {
 void printHelp(std::string_view name, std::string_view takes, std::string_view help) {
   constexpr std::size_t kNarrow = 60;
   if (stdoutIsTerminal() && terminalWidth() < kNarrow) {
-    printFitted(fmt::format("  {} {}\n      {}", name, takes, help), 6);
+    printWrapped(fmt::format("  {} {}\n      {}", name, takes, help), 6);
   } else {
-    printFitted(fmt::format("  {:<10} {:<12} {}", name, takes, help), 26);
+    printWrapped(fmt::format("  {:<10} {:<12} {}", name, takes, help), 26);
   }
 }
 
@@ -111,7 +111,7 @@ void printNextTurn(agent::Chat& chat) {
   const PriceTable prices = readPrices("").value_or(PriceTable::builtIn());
   const auto changes = [&] { return agent::promptChanges(chat).value_or(false); };
   const auto next = nextTurnOf(chat.store(), chat.sessionId(), chat.place().headId, prices, nowMs(), changes);
-  if (next) printFitted(styled(Style::Dim, "next turn: " + nextTurnText(*next)));
+  if (next) printWrapped(styled(Style::Dim, "next turn: " + nextTurnText(*next)));
 }
 
 // Returns the id and title of the open session.
@@ -189,13 +189,13 @@ Result<void> ReplCommands::run(const std::string& typed) {
 }
 
 void ReplCommands::showOpened() {
-  printFitted(styled(Style::Bold, "bough chat") + styled(Style::Dim, "  /help lists the commands, Ctrl-D ends"));
-  printFitted(fmt::format("{}  session {}", chat().model(), shownSession(opened_)));
+  printWrapped(styled(Style::Bold, "bough chat") + styled(Style::Dim, "  /help lists the commands, Ctrl-D ends"));
+  printWrapped(fmt::format("{}  session {}", chat().model(), shownSession(opened_)));
   if (opened_.restoredTurns > 0) {
     printLine("Restored: " + counted(opened_.restoredTurns, "turn"));
   }
   for (const std::string& file : chat().instructions().files) {
-    printFitted(styled(Style::Dim, "instructions: " + text::printable(file)));
+    printWrapped(styled(Style::Dim, "instructions: " + text::printable(file)));
   }
   printText(lastExchange(opened_));
   printNextTurn(chat());
@@ -208,13 +208,13 @@ void ReplCommands::showStatus(const agent::TurnReport& report) {
   const auto cost = (prices ? *prices : PriceTable::builtIn()).cost(model, usage);
   costUsd_ += cost.value_or(0);
   costKnown_ = costKnown_ && (cost || chat().model().starts_with("offline/")) && report.totals.withoutUsage == 0;
-  printFitted(styled(Style::Dim, statusLine(chat(), report, costUsd_, costKnown_)));
+  printWrapped(styled(Style::Dim, statusLine(chat(), report, costUsd_, costKnown_)));
 }
 
 Result<void> ReplCommands::startNew(const std::string&) {
   if (auto made = beginSession(opened_); !made) return made;
   opened_.restoredTurns = 0;
-  printFitted(fmt::format("session {}", shownSession(opened_)));
+  printWrapped(fmt::format("session {}", shownSession(opened_)));
   return {};
 }
 
@@ -244,7 +244,7 @@ Result<void> ReplCommands::listSessions(const std::string& words) {
     printLine(line + title + (fits ? styled(Style::Dim, key) : ""));
   }
   listed_ = std::move(ids);
-  printFitted(styled(Style::Dim, "/switch N continues one of them"));
+  printWrapped(styled(Style::Dim, "/switch N continues one of them"));
   return {};
 }
 
@@ -270,7 +270,7 @@ Result<void> ReplCommands::open(const std::string& id) {
   if (id != opened_.begun.sessionId) leaveSession(opened_);
   (void)opened_.catalog->catchUp();  // only for the number of turns
   opened_.restoredTurns = countTurns(opened_);
-  printFitted(fmt::format("{}  session {}", chat().model(), shownSession(opened_)));
+  printWrapped(fmt::format("{}  session {}", chat().model(), shownSession(opened_)));
   printLine("Restored: " + counted(opened_.restoredTurns, "turn"));
   printText(lastExchange(opened_));
   printNextTurn(chat());
@@ -291,7 +291,7 @@ Result<void> ReplCommands::runShell(const std::string& command) {
   if (shownBytes == 0) {
     show(outcome.text, outcome.isError ? Style::Red : Style::Dim);
   } else if (shownBytes > outcome.text.size()) {
-    printFitted(styled(Style::Dim, "(the model reads the beginning and the end of it)"));
+    printWrapped(styled(Style::Dim, "(the model reads the beginning and the end of it)"));
   }
   // The last line says how the command ended.
   if (shownBytes > 0 && outcome.isError) show(outcome.text.substr(outcome.text.rfind('\n') + 1), Style::Red);
@@ -323,7 +323,7 @@ Result<void> ReplCommands::quit(const std::string&) {
 
 Result<void> ReplCommands::fork(const std::string&) {
   if (auto forked = chat().fork(); !forked) return forked;
-  printFitted(fmt::format("session {}; it shares the history so far", shownSession(opened_)));
+  printWrapped(fmt::format("session {}; it shares the history so far", shownSession(opened_)));
   return {};
 }
 
@@ -331,7 +331,7 @@ Result<void> ReplCommands::goBack(const std::string& words) {
   BOUGH_TRY(auto count, numberIn(words, 1));
   BOUGH_TRY(auto place, chat().findBack(count));
   if (auto moved = chat().moveHead(place); !moved) return moved;
-  printFitted(fmt::format("back {}; the later messages stay as a branch", counted(count, "turn")));
+  printWrapped(fmt::format("back {}; the later messages stay as a branch", counted(count, "turn")));
   printText(lastExchange(opened_));
   return {};
 }
@@ -349,43 +349,43 @@ Result<void> ReplCommands::label(const std::string& words) {
 
 Result<void> ReplCommands::undo(const std::string&) {
   BOUGH_TRY(const auto report, chat().undoFiles());
-  for (const std::string& path : report.restored) printFitted("restored " + text::printable(path));
-  for (const std::string& path : report.removed) printFitted("removed " + text::printable(path));
-  for (const std::string& each : report.notDone) printFitted("left as it is: " + text::printable(each));
+  for (const std::string& path : report.restored) printWrapped("restored " + text::printable(path));
+  for (const std::string& path : report.removed) printWrapped("removed " + text::printable(path));
+  for (const std::string& each : report.notDone) printWrapped("left as it is: " + text::printable(each));
   if (report.restored.empty() && report.removed.empty())
-    printFitted("nothing was put back; /undo again goes to the turn before");
+    printWrapped("nothing was put back; /undo again goes to the turn before");
   return {};
 }
 
 Result<void> ReplCommands::changeModel(const std::string& words) {
   if (words.empty()) {
-    printFitted(fmt::format("{}{}", chat().model(),
-                            chat().thinkingLevel().empty() ? "" : ", thinking " + chat().thinkingLevel()));
+    printWrapped(fmt::format("{}{}", chat().model(),
+                             chat().thinkingLevel().empty() ? "" : ", thinking " + chat().thinkingLevel()));
     printModels(chat().options().http.providers);
     return {};
   }
   BOUGH_TRY(auto line, chat().setModel(words));
-  printFitted(line);
+  printWrapped(line);
   return {};
 }
 
 Result<void> ReplCommands::changeThinking(const std::string& words) {
   if (words.empty()) {
-    printFitted(fmt::format("thinking {}",
-                            chat().thinkingLevel().empty() ? "as the model does by itself" : chat().thinkingLevel()));
-    printFitted(styled(Style::Dim, "/thinking off, low, medium or high changes it"));
+    printWrapped(fmt::format("thinking {}",
+                             chat().thinkingLevel().empty() ? "as the model does by itself" : chat().thinkingLevel()));
+    printWrapped(styled(Style::Dim, "/thinking off, low, medium or high changes it"));
     return {};
   }
   BOUGH_TRY(auto line, chat().setThinkingLevel(words));
-  printFitted(line);
+  printWrapped(line);
   return {};
 }
 
 Result<void> ReplCommands::compact(const std::string& words) {
   BOUGH_TRY(auto report, chat().compactNow(words));
-  printFitted(report ? fmt::format("a summary replaces {} in the context; nothing was removed from the session",
-                                   counted(report->messages, "message"))
-                     : "the context is too short to compact");
+  printWrapped(report ? fmt::format("a summary replaces {} in the context; nothing was removed from the session",
+                                    counted(report->messages, "message"))
+                      : "the context is too short to compact");
   return {};
 }
 
@@ -402,13 +402,13 @@ Result<void> ReplCommands::help(const std::string& words) {
   }
   printHelp("!COMMAND", "", "run a command; the model reads what it printed in the next turn");
   printHelp("@FILE", "", "in a message: send this file, image or PDF with it");
-  printFitted("A line that ends in \\ continues on the next line; Alt-Enter does the same. Ctrl-C stops the model.");
+  printWrapped("A line that ends in \\ continues on the next line; Alt-Enter does the same. Ctrl-C stops the model.");
   std::string others;
   for (const auto& [other, meant] : kOtherNames) {
     others += fmt::format("{}{} for {}", others.empty() ? "" : ", ", other, meant);
   }
-  printFitted(fmt::format("Also: {}.", others));
-  printFitted("// and !! at the beginning of a line say a / and a !.");
+  printWrapped(fmt::format("Also: {}.", others));
+  printWrapped("// and !! at the beginning of a line say a / and a !.");
   return {};
 }
 
@@ -427,9 +427,9 @@ Result<void> ReplCommands::showTree(const std::string&) {
     if (!stays) {
       BOUGH_TRY(place->fork ? chat().fork(place->headId) : chat().moveHead(place->headId));
       const std::string last = lastExchange(opened_);
-      printFitted(place->fork    ? fmt::format("session {}; it shares the history so far", shownSession(opened_))
-                  : last.empty() ? "the later messages stay as a branch; the conversation begins again"
-                                 : "the later messages stay as a branch; the conversation goes on here:");
+      printWrapped(place->fork    ? fmt::format("session {}; it shares the history so far", shownSession(opened_))
+                   : last.empty() ? "the later messages stay as a branch; the conversation begins again"
+                                  : "the later messages stay as a branch; the conversation goes on here:");
       printText(last);
     }
     draft_ = std::move(place->text);

@@ -92,7 +92,7 @@ class SessionRows final : public PickerSource {
     if (!about.cwd.empty()) lines.push_back({.text = text::printable(about.cwd), .style = Style::Dim});
     const auto& conversation = conversationOf(each, width);
     if (const auto price = prices_.find(about.sessionId); price != prices_.end()) {
-      for (std::string& line : wrapped(price->second, width)) {
+      for (std::string& line : linesThatFit(price->second, width)) {
         lines.push_back({.text = std::move(line), .style = Style::Dim});
       }
     }

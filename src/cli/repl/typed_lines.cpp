@@ -40,15 +40,6 @@ std::optional<std::size_t> keyBytes(std::string_view bytes) {
   return std::nullopt;
 }
 
-// Returns the end of a text that fits into `columns`.
-std::string endOf(const std::string& text, std::size_t columns) {
-  std::string_view rest = text;
-  while (text::displayWidth(rest) > columns) {
-    rest.remove_prefix(std::max<std::size_t>(text::cutToGraphemes(rest, 1).size(), 1));
-  }
-  return std::string(rest);
-}
-
 }  // namespace
 
 TypedLines::TypedLines(std::function<bool()> asked, Complete complete, std::string draft)
@@ -222,7 +213,8 @@ bool TypedLines::completeLine() {
 
 void TypedLines::show() {
   const std::size_t room = std::max<std::size_t>(terminalWidth(), 12) - 4;
-  const std::string typed = endOf(text::printable(line_), room);
+  const std::string printable = text::printable(line_);
+  const std::string typed(endToWidth(printable, room));
   if (!shown_ && isAnswer_) {
     // After the question, on its line.
     std::string back;

@@ -34,6 +34,11 @@ std::string_view lastGrapheme(std::string_view utf8) {
   return last;
 }
 
+std::string_view endToWidth(std::string_view utf8, std::size_t columns) {
+  while (text::displayWidth(utf8) > columns) utf8.remove_prefix(firstGrapheme(utf8).size());
+  return utf8;
+}
+
 void eraseLastGrapheme(std::string& utf8) {
   utf8.resize(utf8.size() - lastGrapheme(utf8).size());
 }

@@ -11,6 +11,9 @@ namespace bough::cli {
 /// Returns the last grapheme; empty when the text is empty.
 std::string_view lastGrapheme(std::string_view utf8);
 
+/// Returns the longest end that takes at most `columns` columns.
+std::string_view endToWidth(std::string_view utf8, std::size_t columns);
+
 /// Erases the last grapheme, like Backspace.
 void eraseLastGrapheme(std::string& utf8);
 

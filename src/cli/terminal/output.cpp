@@ -10,9 +10,9 @@
 
 #include "base/json/json_write.h"
 #include "base/text/text.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/wrapped_text.h"
 
 namespace bough::cli {
 namespace {
@@ -68,7 +68,7 @@ void writeOut(int descriptor, std::string_view text) {
 }
 
 // Returns the character at the beginning of `text` if it is valid in JSON but a terminal could act on it; otherwise 0.
-unsigned hazardAt(std::string_view text, std::size_t& size) {
+unsigned unsafeCharacterAt(std::string_view text, std::size_t& size) {
   const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
   size = 1;
   if (byte(0) == 0x7F) return 0x7F;
@@ -90,9 +90,9 @@ std::string safeJson(std::string_view json) {
   std::string out;
   while (!json.empty()) {
     std::size_t size = 0;
-    const unsigned hazard = hazardAt(json, size);
-    if (hazard != 0) {
-      out += fmt::format("\\u{:04x}", hazard);
+    const unsigned unsafe = unsafeCharacterAt(json, size);
+    if (unsafe != 0) {
+      out += fmt::format("\\u{:04x}", unsafe);
     } else {
       size = 1;
       out += json.front();
@@ -104,9 +104,9 @@ std::string safeJson(std::string_view json) {
 
 // Returns the first place in `text` with a DEL, a C1 control or a mark that changes the writing direction, and its
 // size.
-std::size_t findHazard(std::string_view text, std::size_t& size) {
+std::size_t findUnsafe(std::string_view text, std::size_t& size) {
   for (std::size_t at = 0; (at = text.find_first_of("\x7F\xC2\xE2", at)) != std::string_view::npos; ++at) {
-    const unsigned found = hazardAt(text.substr(at), size);
+    const unsigned found = unsafeCharacterAt(text.substr(at), size);
     const bool turns = (found >= 0x202A && found <= 0x202E) || (found >= 0x2066 && found <= 0x2069);
     if (turns || (found >= 0x7F && found < 0xA0)) return at;
   }
@@ -117,7 +117,7 @@ std::size_t findHazard(std::string_view text, std::size_t& size) {
 // text::printable. Sequences that begin with ESC are our own here.
 std::string shownText(std::string_view text) {
   std::string out;
-  for (std::size_t at = 0, size = 0; (at = findHazard(text, size)) != std::string_view::npos;) {
+  for (std::size_t at = 0, size = 0; (at = findUnsafe(text, size)) != std::string_view::npos;) {
     out += text.substr(0, at);
     out += size == 1 ? "\u2421" : "\uFFFD";
     text.remove_prefix(at + size);
@@ -145,8 +145,8 @@ void writeAbove(int descriptor, std::string_view text) {
   writeOut(descriptor, before + std::string(text) + withFooter());
 }
 
-std::string fittedOnStderr(std::string text) {
-  return ::isatty(STDERR_FILENO) == 1 ? fitted(text, terminalWidth()) : std::move(text);
+std::string wrappedForStderr(std::string text) {
+  return ::isatty(STDERR_FILENO) == 1 ? wrappedText(text, terminalWidth()) : std::move(text);
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ std::string fittedOnStderr(std::string text) {
 void printText(std::string_view text) {
   const std::lock_guard lock(printing);
   std::size_t size = 0;
-  const bool isSafe = captured != nullptr || !stdoutIsTerminal() || findHazard(text, size) == std::string_view::npos;
+  const bool isSafe = captured != nullptr || !stdoutIsTerminal() || findUnsafe(text, size) == std::string_view::npos;
   isSafe ? writeAbove(STDOUT_FILENO, text) : writeAbove(STDOUT_FILENO, shownText(text));
 }
 
@@ -206,12 +206,12 @@ void printJsonLine(std::string_view json) {
 
 void printMessage(std::string_view line) {
   const std::lock_guard lock(printing);
-  const std::string text = fittedOnStderr(text::printableLines(line)) + "\n";
+  const std::string text = wrappedForStderr(text::printableLines(line)) + "\n";
   ::isatty(STDERR_FILENO) == 1 ? writeAbove(STDERR_FILENO, text) : writeOut(STDERR_FILENO, text);
 }
 
 void printQuestion(std::string_view text) {
-  writeOut(STDERR_FILENO, fittedOnStderr(std::string(text)) + "\n");
+  writeOut(STDERR_FILENO, wrappedForStderr(std::string(text)) + "\n");
 }
 
 void watchOutput(std::string* copy, std::size_t most, std::function<bool()> recover) {

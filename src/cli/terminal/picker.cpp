@@ -7,10 +7,10 @@
 #include <cstdlib>
 
 #include "base/text/text.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/fuzzy.h"
 #include "cli/terminal/graphemes.h"
 #include "cli/terminal/screen.h"
+#include "cli/terminal/wrapped_text.h"
 
 namespace bough::cli {
 namespace {
@@ -22,7 +22,7 @@ constexpr std::size_t kBesideWidth = 90;  // from this width on, the preview is 
 constexpr std::size_t kBelowHeight = 16;
 
 // Returns the text in exactly `width` columns.
-std::string filled(std::string_view text, std::size_t width) {
+std::string paddedToWidth(std::string_view text, std::size_t width) {
   const std::size_t full = text::displayWidth(text);
   if (full <= width) return std::string(text) + std::string(width - full, ' ');
   std::string out = std::string(text::cutToWidth(text, width > 0 ? width - 1 : 0)) + (width > 0 ? "…" : "");
@@ -31,17 +31,14 @@ std::string filled(std::string_view text, std::size_t width) {
 }
 
 // Returns the end of a text that is too long, because the user types there.
-std::string endOf(std::string_view text, std::size_t width) {
+std::string excerptOfEnd(std::string_view text, std::size_t width) {
   if (text::displayWidth(text) <= width) return std::string(text);
-  while (!text.empty() && text::displayWidth(text) + 1 > width) {
-    text.remove_prefix(text::cutToGraphemes(text, 1).size());
-  }
-  return "…" + std::string(text);
+  return "…" + std::string(width > 0 ? endToWidth(text, width - 1) : std::string_view());
 }
 
 std::string painted(const PickerLine& line, std::size_t width) {
   if (line.isPainted) return line.text + std::string(width - std::min(width, shownWidth(line.text)), ' ');
-  const std::string text = filled(line.text, width);
+  const std::string text = paddedToWidth(line.text, width);
   return line.style ? styled(*line.style, text) : text;
 }
 
@@ -49,12 +46,12 @@ std::string painted(const PickerLine& line, std::size_t width) {
 class RowList {
  public:
   RowList(PickerSource& source, std::size_t first) : source_(source) {
-    takeNew();
+    addNewRows();
     select(first);
   }
 
   /// Takes in rows that were added after the others.
-  void takeNew() {
+  void addNewRows() {
     const auto row = selected();
     for (std::size_t i = filter_.size(); i < source_.size(); ++i) filter_.add(source_.searchText(i));
     filter(typed_);
@@ -62,10 +59,10 @@ class RowList {
   }
   /// Takes in all rows again after an action, which may have changed any of them. The selected row stays, whether it
   /// matches or not.
-  void takeAll(std::vector<std::size_t> alsoFound) {
+  void reloadRows(std::vector<std::size_t> alsoFound) {
     const auto row = selected();
     filter_.clear();
-    takeNew();
+    addNewRows();
     if (row) alsoFound.push_back(*row);
     append(alsoFound);
     if (row) select(*row);
@@ -131,7 +128,7 @@ class Picker {
       if (key.kind == Kind::Closed) return std::nullopt;
       if (key.kind == Kind::Resize) continue;
       if (key.kind == Kind::Idle) {
-        useTheTime();
+        doIdleWork();
         continue;
       }
       message_.clear();
@@ -146,10 +143,10 @@ class Picker {
 
  private:
   // Does one piece of the work that can wait until the user stops typing.
-  void useTheTime() {
+  void doIdleWork() {
     if (more_) {
       more_ = source_.loadMore();
-      rows_.takeNew();
+      rows_.addNewRows();
       return;
     }
     searching_ = false;
@@ -269,7 +266,7 @@ class Picker {
     const auto actions = source_.actions();
     if (std::ranges::find(actions, letter, &PickerAction::key)->ends) return choose(letter);
     message_ = source_.act(letter, *row, text);
-    rows_.takeAll(rows_.isSearched() ? source_.findInText(typed_) : std::vector<std::size_t>());
+    rows_.reloadRows(rows_.isSearched() ? source_.findInText(typed_) : std::vector<std::size_t>());
   }
 
   void draw() {
@@ -286,9 +283,10 @@ class Picker {
     const std::string name = source_.title() + ": ";
     const std::size_t room = size.width > count.size() + 1 ? size.width - count.size() - 1 : 0;
     // Keep one column for the cursor.
-    const std::string head = name + endOf(text::printable(typed_), room - std::min(room, text::displayWidth(name) + 1));
+    const std::string head =
+        name + excerptOfEnd(text::printable(typed_), room - std::min(room, text::displayWidth(name) + 1));
     std::vector<std::string> lines;
-    lines.push_back(filled(head, room) + " " + styled(Style::Dim, count));
+    lines.push_back(paddedToWidth(head, room) + " " + styled(Style::Dim, count));
     std::vector<PickerLine> side;
     const auto row = rows_.selected();
     const std::size_t sideWidth = beside ? size.width - listWidth - 3 : size.width;
@@ -312,8 +310,8 @@ class Picker {
       }
     }
     for (const std::string& each : last) {
-      const std::string text = filled(each, size.width);
-      lines.push_back(isTold() ? styled(Style::Bold, text) : styled(Style::Dim, text));
+      const std::string text = paddedToWidth(each, size.width);
+      lines.push_back(hasMessage() ? styled(Style::Bold, text) : styled(Style::Dim, text));
     }
     const std::size_t column = text::displayWidth(head);
     if (asking_) {
@@ -331,7 +329,7 @@ class Picker {
     PickerLine line = source_.line(rows_.shown()[at]);
     line.text = (at == rows_.place() ? "> " : "  ") + line.text;
     if (at != rows_.place()) return painted(line, width);
-    return "\033[7m" + filled(line.text, width) + "\033[0m";
+    return "\033[7m" + paddedToWidth(line.text, width) + "\033[0m";
   }
 
   // Shown in place of the first row when there are no rows.
@@ -353,12 +351,12 @@ class Picker {
     return line();
   }
 
-  [[nodiscard]] bool isTold() const { return asking_ || !message_.empty(); }
+  [[nodiscard]] bool hasMessage() const { return asking_ || !message_.empty(); }
 
   // Questions and messages are shown whole if there is room; the keys take one line.
   [[nodiscard]] std::vector<std::string> lastLines(const Screen::Size& size) const {
     const std::string text = lastText(size.width);
-    std::vector<std::string> lines = isTold() ? wrapped(text, size.width) : std::vector<std::string>{text};
+    std::vector<std::string> lines = hasMessage() ? linesThatFit(text, size.width) : std::vector<std::string>{text};
     const std::size_t most = std::max<std::size_t>(size.height / 2, 1);
     // Of a long question keep the end, where the answer is typed.
     while (lines.size() > most) lines.erase(asking_ ? lines.begin() : lines.end() - 1);
@@ -391,7 +389,7 @@ bool canPick() {
   return stdinIsTerminal() && stdoutIsTerminal() && kind != nullptr && std::string_view(kind) != "dumb";
 }
 
-std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+std::vector<std::string> linesThatFit(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   const std::string safe = text::withoutTabs(text::printableLines(text));
   for (std::string_view rest = safe; !rest.empty();) {

@@ -68,6 +68,6 @@ std::optional<Picked> pickRow(PickerSource& source, std::size_t first = 0);
 bool canPick();
 
 /// Breaks a text between words into lines of at most `width` columns.
-std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+std::vector<std::string> linesThatFit(std::string_view text, std::size_t width);
 
 }  // namespace bough::cli

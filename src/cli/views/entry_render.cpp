@@ -11,8 +11,8 @@
 #include "base/text/timestamp.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/markdown/blocks.h"
 
@@ -148,7 +148,7 @@ std::string renderEntry(const Entry& entry, const EntryView& view, const PrintSt
   std::string out = fmt::format("{}  {}{}", styled(styleOf(view.speaker), text::printable(view.speaker)),
                                 styled(Style::Dim, formatLocalTime(entry.timestamp) + "  "),
                                 isPainted ? (*style.paintId)(id) : styled(Style::Dim, id));
-  if (style.format == EntryFormat::Terminal) out = fitted(out, style.width, 2);
+  if (style.format == EntryFormat::Terminal) out = wrappedText(out, style.width, 2);
   out += '\n';
   for (const EntryPart& part : view.parts) out += renderPart(part, style);
   return out + "\n";

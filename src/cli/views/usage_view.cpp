@@ -13,10 +13,10 @@
 #include "base/model/usage_counts.h"
 #include "cli/names/session_name.h"
 #include "cli/names/when.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/price_file.h"
 
@@ -137,8 +137,8 @@ void printActiveBlock(const UsageReport& report) {
         row.costUsd > 0 ? fmt::format("; at this rate it will cost {}",
                                       formatCost(row.costUsd * static_cast<double>(kBlockMs) / elapsed, row.costKnown))
                         : "";
-    printFitted(fmt::format("{}: {} left of the block of {}{}", styled(Style::Bold, "active"), formatDuration(*left),
-                            row.name, rate));
+    printWrapped(fmt::format("{}: {} left of the block of {}{}", styled(Style::Bold, "active"), formatDuration(*left),
+                             row.name, rate));
   }
 }
 
@@ -238,7 +238,7 @@ void printUsageTable(const UsageReport& report, const UsageLook& look) {
   // Below the table, because a narrow terminal has no room for remarks in it.
   if (bars) printActiveBlock(report);
   if (shown.size() < report.rows.size()) {
-    printFitted(styled(Style::Dim, fmt::format("{} of {} rows fit", shown.size(), report.rows.size())));
+    printWrapped(styled(Style::Dim, fmt::format("{} of {} rows fit", shown.size(), report.rows.size())));
   }
 }
 

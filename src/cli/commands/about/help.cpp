@@ -43,7 +43,7 @@ Command define() {
                        .target = &options->format,
                        .choices = {"markdown", "man"},
                        .value = "FORMAT",
-                       .notWith = {"COMMAND"}}},
+                       .conflictsWith = {"COMMAND"}}},
           .run = [options](const Context& context) { return run(context, *options); }};
 }
 

@@ -60,7 +60,7 @@ Command define() {
                        .target = &options->format,
                        .choices = {"markdown"},
                        .value = "FORMAT",
-                       .notWith = {"COMMAND", "--json"}}},
+                       .conflictsWith = {"COMMAND", "--json"}}},
           .run = [options](const Context& context) { return run(context, *options); }};
 }
 

@@ -16,8 +16,8 @@
 #include "cli/commands/agents/watch_import.h"
 #include "cli/commands/commands.h"
 #include "cli/names/foreign.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/wrapped_text.h"
 
 namespace bough::cli::import_command {
 namespace {
@@ -102,7 +102,7 @@ void print(const ImportResult& done, const std::string& path, bool json, bool wi
   const std::string what = done.created         ? counted(done.appended, "new entry", "new entries")
                            : done.appended == 0 ? std::string("nothing new")
                                                 : counted(done.appended, "more entry", "more entries");
-  printFitted(
+  printWrapped(
       fmt::format("{}  {}  {}  {}", done.sessionId, report.facts.agent, what, text::excerpt(report.facts.title, 60)));
   const std::string text = withDamage ? damageText(report, path) : std::string();
   if (!text.empty()) printMessage("note: " + text);
@@ -343,7 +343,7 @@ Command define() {
                    .help = "Of one file: the session's id, where another session has the file's own",
                    .target = &options->id,
                    .value = "ID",
-                   .notWith = {"--watch"}},
+                   .conflictsWith = {"--watch"}},
                   {.name = "--watch", .help = "Go on importing what changes", .target = &options->watch}},
       .run = [options](const Context& context) { return run(context, *options); },
   };

@@ -14,9 +14,9 @@
 #include "cli/names/session_file.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/tool_results.h"
 
@@ -79,14 +79,14 @@ Result<ExitCode> printText(const Side& left, const Side& right, const BranchDiff
     const EntrySummary summary = summarizeEntry(entries.front(), 50);
     last = fmt::format(", up to {} [{}] {}", shortId(summary.entryId), summary.speaker, summary.text);
   }
-  printFitted(styled(Style::Bold, fmt::format("  {} in common{}", counted(diff.common.size(), "entry"), last)), 4);
+  printWrapped(styled(Style::Bold, fmt::format("  {} in common{}", counted(diff.common.size(), "entry"), last)), 4);
   if (diff.left.empty() && diff.right.empty()) {
     printLine("  no difference");
     return kDone;
   }
   const auto side = [&](char mark, Style style, const Side& end, const std::vector<Sequence>& nodes) {
     const std::string where = end.entryId.empty() ? end.name : shortId(end.entryId) + " of " + end.name;
-    printFitted(styled(Style::Bold, fmt::format("{} {} only in {}", mark, counted(nodes.size(), "entry"), where)), 4);
+    printWrapped(styled(Style::Bold, fmt::format("{} {} only in {}", mark, counted(nodes.size(), "entry"), where)), 4);
     CallNames names(*end.named.store, end.named.sessionId);
     return forEachEntry(end, nodes, [&](const Entry& entry) { printEntry(mark, style, entry, options, names); });
   };

@@ -161,13 +161,17 @@ Command define() {
           "  bough tree @last\n"
           "  bough tree SESSION --all\n"
           "  bough tree SESSION --dot | dot -Tsvg > tree.svg",
-      .options =
-          {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
-           {.name = "--all", .help = "Show every entry, also bookkeeping; fold nothing", .target = &options->all},
-           {.name = "--ids",
-            .help = "Show the id of each entry; default: on a terminal of 60 and more columns",
-            .target = &options->ids},
-           {.name = "--dot", .help = "Print a graph for Graphviz", .target = &options->dot, .notWith = {"--json"}}},
+      .options = {{.name = "SESSION", .help = kSessionHelp, .target = &options->session, .required = true},
+                  {.name = "--all",
+                   .help = "Show every entry, also bookkeeping; fold nothing",
+                   .target = &options->all},
+                  {.name = "--ids",
+                   .help = "Show the id of each entry; default: on a terminal of 60 and more columns",
+                   .target = &options->ids},
+                  {.name = "--dot",
+                   .help = "Print a graph for Graphviz",
+                   .target = &options->dot,
+                   .conflictsWith = {"--json"}}},
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -17,9 +17,9 @@
 #include "cli/commands/commands.h"
 #include "cli/names/entry_name.h"
 #include "cli/names/session_name.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/table.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/prefix_steps.h"
 #include "cli/views/price_file.h"
@@ -122,15 +122,15 @@ ExitCode explain(const Context& context, const std::vector<PrefixStep>& steps) {
   } else {
     printSteps(steps);
     for (const PrefixStep& step : steps) {
-      if (!step.extends) printFitted(fmt::format("{}: {}", shortId(step.at), reasonText(step)), 2);
+      if (!step.extends) printWrapped(fmt::format("{}: {}", shortId(step.at), reasonText(step)), 2);
     }
-    printFitted(breaks == 0
-                    ? "each request begins with the one before it, byte for byte; new tokens are what the "
-                      "provider's cache does not hold"
-                    : fmt::format("{}; the provider reads new tokens at full price",
-                                  breaks == 1
-                                      ? "1 request does not begin with the one before it"
-                                      : fmt::format("{} requests do not begin with the ones before them", breaks)));
+    printWrapped(breaks == 0
+                     ? "each request begins with the one before it, byte for byte; new tokens are what the "
+                       "provider's cache does not hold"
+                     : fmt::format("{}; the provider reads new tokens at full price",
+                                   breaks == 1
+                                       ? "1 request does not begin with the one before it"
+                                       : fmt::format("{} requests do not begin with the ones before them", breaks)));
   }
   return breaks == 0 ? kDone : kProblem;
 }

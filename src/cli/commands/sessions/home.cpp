@@ -16,10 +16,10 @@
 #include "cli/names/when.h"
 #include "cli/repl/session_picker.h"
 #include "cli/repl/start_chat.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/picker.h"
 #include "cli/terminal/table.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/entry_view.h"
 
 namespace bough::cli {
@@ -103,9 +103,9 @@ void printRecent(const Home& home) {
 }
 
 void printForPeople(const Home& home) {
-  printFitted("bough keeps the conversations of AI agents: durable, branching, portable.\n");
-  printFitted(fmt::format("Store: {}  ({})", text::printable(home.location),
-                          home.made ? counted(home.total, "session") : "not made yet"));
+  printWrapped("bough keeps the conversations of AI agents: durable, branching, portable.\n");
+  printWrapped(fmt::format("Store: {}  ({})", text::printable(home.location),
+                           home.made ? counted(home.total, "session") : "not made yet"));
   if (!home.recent.empty()) {
     printLine("");
     printRecent(home);
@@ -113,20 +113,20 @@ void printForPeople(const Home& home) {
   if (!home.attention.empty()) {
     printLine("\nNeeds attention");
     for (const SessionSummary& row : home.attention) {
-      printFitted("  " + text::printable(whatToDo(home, row)), 4);
+      printWrapped("  " + text::printable(whatToDo(home, row)), 4);
     }
   }
   printLine("\nNext");
   if (home.recent.empty()) {
     constexpr std::size_t kHang = 35;
-    printFitted("  bough chat                       talk; without a key the built-in model answers", kHang);
-    printFitted("  bough new --title \"My session\"   make a session of your own", kHang);
-    printFitted("  bough help                       all commands", kHang);
+    printWrapped("  bough chat                       talk; without a key the built-in model answers", kHang);
+    printWrapped("  bough new --title \"My session\"   make a session of your own", kHang);
+    printWrapped("  bough help                       all commands", kHang);
   } else {
     constexpr std::size_t kHang = 23;
-    printFitted("  bough show @1        read the most recent session", kHang);
-    printFitted("  bough search WORDS   find what was said", kHang);
-    printFitted("  bough chat           talk; `bough help` lists all commands", kHang);
+    printWrapped("  bough show @1        read the most recent session", kHang);
+    printWrapped("  bough search WORDS   find what was said", kHang);
+    printWrapped("  bough chat           talk; `bough help` lists all commands", kHang);
   }
 }
 

@@ -445,7 +445,7 @@ Command define() {
   definitions.push_back(
       {.name = "-n,--limit", .help = "Show at most N sessions; default: 50", .target = &options->limit, .value = "N"});
   definitions.push_back(
-      {.name = "--all", .help = "Show all sessions", .target = &options->all, .notWith = {"--limit"}});
+      {.name = "--all", .help = "Show all sessions", .target = &options->all, .conflictsWith = {"--limit"}});
   definitions.push_back({.name = "--sort",
                          .help = "What to sort by; default: active",
                          .target = &options->sort,
@@ -462,7 +462,7 @@ Command define() {
        .help = "Show sessions of other agents on this machine instead: all, or a list of names with commas",
        .target = &options->agents,
        .value = "LIST",
-       .alone = "all"});
+       .valueWhenBare = "all"});
   definitions.push_back(pricesOption(options->prices));
   return {
       .name = "ls",

@@ -429,12 +429,12 @@ Command define() {
                          .help = "Only in this session",
                          .target = &options->session,
                          .value = "SESSION",
-                         .notWith = {"--agents"}});
+                         .conflictsWith = {"--agents"}});
   definitions.push_back({.name = "--session",
                          .help = "The same as --in",
                          .target = &options->session,
                          .value = "SESSION",
-                         .notWith = {"--in", "--agents"}});
+                         .conflictsWith = {"--in", "--agents"}});
   definitions.push_back({.name = "--branch",
                          .help = "With --in, only in the branch that ends in this entry",
                          .target = &options->branch,
@@ -457,7 +457,7 @@ Command define() {
   definitions.push_back({.name = "--sessions-with",
                          .help = "List sessions in the place of entries, with how many entries were found in each",
                          .target = &options->sessionsWith,
-                         .notWith = {"--context"}});
+                         .conflictsWith = {"--context"}});
   definitions.push_back({.name = "--role",
                          .help = "Only messages of this role; may be repeated",
                          .target = &options->roles,
@@ -473,7 +473,7 @@ Command define() {
        .help = "Show sessions of other agents on this machine instead: all, or a list of names with commas",
        .target = &options->agents,
        .value = "LIST",
-       .alone = "all"});
+       .valueWhenBare = "all"});
   return {
       .name = "search",
       .summary = "Find entries by the words in them, best match first",

@@ -268,7 +268,7 @@ Command define() {
                   {.name = "--markdown",
                    .help = "The same as --format markdown",
                    .target = &options->markdown,
-                   .notWith = {"--format", "--json"}}},
+                   .conflictsWith = {"--format", "--json"}}},
       .run = [options](const Context& context) { return run(context, *options); },
       .aliases = {"log"},
   };

@@ -18,10 +18,10 @@
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/names/when.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/screen.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/price_file.h"
 #include "cli/views/usage_view.h"
 
@@ -87,7 +87,7 @@ void print(const UsageReport& report, const Context& context, const Options& opt
   }
   std::size_t height = 0;
   if (!options.watch.empty() && stdoutIsTerminal()) {
-    const std::string lines = fitted(unknown, terminalWidth());
+    const std::string lines = wrappedText(unknown, terminalWidth());
     const auto below = static_cast<std::size_t>(std::ranges::count(lines, '\n')) + (unknown.empty() ? 0 : 1);
     height = std::max<std::size_t>(Screen::size().height, below + 8) - below;
   }
@@ -252,7 +252,7 @@ Result<ExitCode> run(const Context& context, const Options& given) {
     } else {
       print(report, context, options);
     }
-    if (isRepeated) printFitted(styled(Style::Dim, fmt::format("every {} s; Ctrl-C ends", pauseMs / 1000)));
+    if (isRepeated) printWrapped(styled(Style::Dim, fmt::format("every {} s; Ctrl-C ends", pauseMs / 1000)));
     if (pauseMs == 0 || outputClosed()) return kDone;
     std::this_thread::sleep_for(std::chrono::milliseconds(pauseMs));
   }
@@ -279,13 +279,13 @@ Command define() {
        .help = "Show it again every N seconds, until Ctrl-C; without N: every 2",
        .target = &options->watch,
        .value = "N",
-       .alone = "2"},
+       .valueWhenBare = "2"},
       {.name = "--model", .help = "Only this model", .target = &options->model, .value = "NAME"},
       pricesOption(options->prices),
       {.name = "--price-table",
        .help = "Print the prices in use and nothing else",
        .target = &options->priceTable,
-       .notWith = {"SESSION", "--by", "--watch", "--breakdown"}},
+       .conflictsWith = {"SESSION", "--by", "--watch", "--breakdown"}},
       {.name = "--utc",
        .help = "Use days in UTC, also in --since and --until; default: local time",
        .target = &options->utc}};
@@ -295,7 +295,7 @@ Command define() {
        .help = "Sum up sessions of other agents on this machine instead: all, or a list of names with commas",
        .target = &options->agents,
        .value = "LIST",
-       .alone = "all"});
+       .valueWhenBare = "all"});
   return {
       .name = "usage",
       .summary = "Sum up tokens and their cost",

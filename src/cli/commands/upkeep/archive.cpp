@@ -6,16 +6,16 @@
 #include "cli/names/damage.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/wrapped_text.h"
 
 namespace bough::cli::archive_command {
 namespace {
 
 void printResult(SessionTitles& titles, const ArchiveResult& result, bool compressedAlready, bool json) {
   if (!json) {
-    printFitted(fmt::format("{}  {} → {}{}", titles.name(result.sessionId), formatBytes(result.bytesBefore),
-                            formatBytes(result.bytesAfter), compressedAlready ? ", compressed already" : ""));
+    printWrapped(fmt::format("{}  {} → {}{}", titles.name(result.sessionId), formatBytes(result.bytesBefore),
+                             formatBytes(result.bytesAfter), compressedAlready ? ", compressed already" : ""));
     return;
   }
   json::Writer writer;

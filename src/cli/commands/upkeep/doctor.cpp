@@ -19,9 +19,9 @@
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/names/store_session.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/entry_view.h"
 
 namespace bough::cli::doctor_command {
@@ -284,9 +284,9 @@ void printForPeople(const Diagnoses& findings) {
     const std::string mark = finding.health == Health::Good   ? styled(Style::Green, "✓")
                              : finding.health == Health::Note ? styled(Style::Yellow, "!")
                                                               : styled(Style::Red, "✗");
-    printFitted(fmt::format("{} {}", mark, text::printable(finding.what)), 2);
+    printWrapped(fmt::format("{} {}", mark, text::printable(finding.what)), 2);
     if (finding.health != Health::Good && !finding.advice.empty()) {
-      printFitted(fmt::format("    → {}", text::printable(finding.advice)));
+      printWrapped(fmt::format("    → {}", text::printable(finding.advice)));
     }
   }
 }

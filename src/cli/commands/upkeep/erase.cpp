@@ -21,10 +21,10 @@
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/terminal/confirm.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/line/typed_history.h"
 #include "cli/terminal/output.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/text_matcher.h"
 
 namespace bough::cli::erase_command {
@@ -252,9 +252,9 @@ void printMatches(const std::string& sessionId, const std::vector<Entry>& matche
                   bool json) {
   if (!json) {
     for (const Entry& entry : matches) {
-      printFitted(fmt::format("{}  {}  {}  {}", entry.id, text::printable(entry.type), entry.timestamp,
-                              findIn(entry, pattern).around),
-                  2);
+      printWrapped(fmt::format("{}  {}  {}  {}", entry.id, text::printable(entry.type), entry.timestamp,
+                               findIn(entry, pattern).around),
+                   2);
     }
     return;
   }

@@ -11,8 +11,8 @@
 #include "cli/names/foreign.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/entry_view.h"
 #include "cli/views/transcript_file.h"
 
@@ -34,18 +34,18 @@ void print(SessionStore& store, const MigrationResult& result, bool json) {
   }
   const std::string name = idAndTitle(store, result.sessionId);
   if (result.keptAs.empty()) {
-    return printFitted(fmt::format("{} is already in format {}", name, result.toFormat));
+    return printWrapped(fmt::format("{} is already in format {}", name, result.toFormat));
   }
   const bool onlyHeader = result.fromFormat == result.toFormat;
-  printFitted(fmt::format("{}: {} {}; the old file is kept as {}", name, counted(result.entries, "entry"),
-                          onlyHeader
-                              ? "kept under a new header, because the old header could not be read"
-                              : fmt::format("converted from format {} to {}", result.fromFormat, result.toFormat),
-                          result.keptAs));
+  printWrapped(fmt::format("{}: {} {}; the old file is kept as {}", name, counted(result.entries, "entry"),
+                           onlyHeader
+                               ? "kept under a new header, because the old header could not be read"
+                               : fmt::format("converted from format {} to {}", result.fromFormat, result.toFormat),
+                           result.keptAs));
   for (const Problem& problem : result.problems) {
-    printFitted(fmt::format("  PROBLEM: {} at byte {} ({}) of the old file could not be read: {}",
-                            toString(problem.kind), problem.offset, counted(problem.bytes, "byte"),
-                            text::printable(problem.message)));
+    printWrapped(fmt::format("  PROBLEM: {} at byte {} ({}) of the old file could not be read: {}",
+                             toString(problem.kind), problem.offset, counted(problem.bytes, "byte"),
+                             text::printable(problem.message)));
   }
 }
 
@@ -58,7 +58,7 @@ Result<ExitCode> migrateDocument(const Context& context, const std::string& path
   if (context.json) {
     printJsonLine(fmt::format(R"({{"schema":1,"file":{},"messages":{}}})", json::quoted(target), count));
   } else {
-    printFitted(fmt::format("{}: {}; {} stays", target, counted(count, "message"), path));
+    printWrapped(fmt::format("{}: {}; {} stays", target, counted(count, "message"), path));
   }
   return kDone;
 }

@@ -14,8 +14,8 @@
 #include "cli/names/session_file.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/transcript_file.h"
 
 namespace bough::cli::repair_command {
@@ -38,22 +38,22 @@ void print(SessionStore& store, const RepairReport& report, bool json) {
     return printJsonLine(writer.text());
   }
   if (report.tornBytes > 0) {
-    printFitted(fmt::format("moved {} to {}.torn", counted(report.tornBytes, "torn byte"), report.sessionId));
+    printWrapped(fmt::format("moved {} to {}.torn", counted(report.tornBytes, "torn byte"), report.sessionId));
   }
-  if (!report.removedFiles.empty()) printFitted(fmt::format("removed {}", fmt::join(report.removedFiles, ", ")));
+  if (!report.removedFiles.empty()) printWrapped(fmt::format("removed {}", fmt::join(report.removedFiles, ", ")));
   for (const std::string& path : report.otherCopies) {
-    printFitted(
+    printWrapped(
         fmt::format("{} stays: it is not read, and its content differs from {}; decide which file is right and move "
                     "the other one out of the store",
                     path, report.path));
   }
   if (report.damagedLines > 0) {
     const bool isOne = report.damagedLines == 1;
-    printFitted(fmt::format("{} in the log and {} skipped; `bough verify {}` lists {}",
-                            counted(report.damagedLines, "damaged part stays", "damaged parts stay"),
-                            isOne ? "is" : "are", exactName(report.sessionId), isOne ? "it" : "them"));
+    printWrapped(fmt::format("{} in the log and {} skipped; `bough verify {}` lists {}",
+                             counted(report.damagedLines, "damaged part stays", "damaged parts stay"),
+                             isOne ? "is" : "are", exactName(report.sessionId), isOne ? "it" : "them"));
   }
-  if (!report.refusal) printFitted(fmt::format("{} is ready to read and append", idAndTitle(store, report.sessionId)));
+  if (!report.refusal) printWrapped(fmt::format("{} is ready to read and append", idAndTitle(store, report.sessionId)));
 }
 
 Result<ExitCode> removeUnused(const Context& context, SessionStore& store) {
@@ -63,7 +63,7 @@ Result<ExitCode> removeUnused(const Context& context, SessionStore& store) {
   if (context.json) {
     printJsonLine(fmt::format(R"({{"schema":1,"removedAttachments":{}}})", *removed));
   } else {
-    printFitted(fmt::format("removed {} that no entry names", counted(*removed, "attachment")));
+    printWrapped(fmt::format("removed {} that no entry names", counted(*removed, "attachment")));
   }
   return kDone;
 }
@@ -125,8 +125,8 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
     printJsonLine(writer.member("leftOut", written.leftOut).endObject().text());
     return kDone;
   }
-  printFitted(fmt::format("{}: {}; {} read, {} could not be", options.output, counted(report.messages, "message"),
-                          counted(report.recovered, "damaged place was", "damaged places were"), report.unreadable));
+  printWrapped(fmt::format("{}: {}; {} read, {} could not be", options.output, counted(report.messages, "message"),
+                           counted(report.recovered, "damaged place was", "damaged places were"), report.unreadable));
   if (written.leftOut > 0) {
     printMessage(fmt::format("{} not in the copy: the format of {} has no place for what is left of it",
                              counted(written.leftOut, "message is", "messages are"), agent));
@@ -206,7 +206,7 @@ Command define() {
                   {.name = "--unused-attachments",
                    .help = "Instead: remove attachments that no entry uses",
                    .target = &options->removeUnused,
-                   .notWith = {"SESSION", "--detach", "--out"}}},
+                   .conflictsWith = {"SESSION", "--detach", "--out"}}},
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

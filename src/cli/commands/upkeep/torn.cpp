@@ -8,8 +8,8 @@
 #include "cli/commands/commands.h"
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/wrapped_text.h"
 
 namespace bough::cli::torn_command {
 namespace {
@@ -43,12 +43,12 @@ void printJson(SessionStore& store, const TornReport& report) {
 
 void printText(SessionStore& store, const TornReport& report) {
   for (const TornRecord& record : report.records) {
-    printFitted(fmt::format("{} at offset {}, set aside {}: {} intact, {} unreadable", counted(record.bytes, "byte"),
-                            record.offset, record.timestamp.empty() ? "at an unknown time" : record.timestamp,
-                            counted(record.entries.size(), "entry"), counted(record.unreadableBytes, "byte")));
+    printWrapped(fmt::format("{} at offset {}, set aside {}: {} intact, {} unreadable", counted(record.bytes, "byte"),
+                             record.offset, record.timestamp.empty() ? "at an unknown time" : record.timestamp,
+                             counted(record.entries.size(), "entry"), counted(record.unreadableBytes, "byte")));
     for (const Entry& entry : record.entries) {
-      printFitted(fmt::format("  {}  {}{}", text::printable(entry.id), text::printable(entry.type),
-                              isStored(store, report.sessionId, entry.id) ? "  (in the session)" : ""));
+      printWrapped(fmt::format("  {}  {}{}", text::printable(entry.id), text::printable(entry.type),
+                               isStored(store, report.sessionId, entry.id) ? "  (in the session)" : ""));
       if (outputClosed()) return;
     }
   }

@@ -19,8 +19,8 @@
 #include "cli/names/session_name.h"
 #include "cli/names/session_titles.h"
 #include "cli/names/store_session.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/output.h"
+#include "cli/terminal/wrapped_text.h"
 
 namespace bough::cli::verify_command {
 namespace {
@@ -67,19 +67,19 @@ std::string problemsIn(const VerifyReport& report) {
 }
 
 void printForPeople(const VerifyReport& report, const std::string& name) {
-  printFitted(fmt::format("{}  {}, {}: {}", name, counted(report.entries, "entry"), formatBytes(report.bytes),
-                          report.problemCount > 0 ? problemsIn(report)
-                          : report.noteCount > 0  ? "good, " + counted(report.noteCount, "note")
-                                                  : "good"));
+  printWrapped(fmt::format("{}  {}, {}: {}", name, counted(report.entries, "entry"), formatBytes(report.bytes),
+                           report.problemCount > 0 ? problemsIn(report)
+                           : report.noteCount > 0  ? "good, " + counted(report.noteCount, "note")
+                                                   : "good"));
   for (const Problem& problem : report.problems) {
-    printFitted(fmt::format("  {} {} at byte {} ({}): {}",
-                            isNote(problem.kind) ? "note:" : "PROBLEM:", toString(problem.kind), problem.offset,
-                            counted(problem.bytes, "byte"), text::printable(problem.message)));
+    printWrapped(fmt::format("  {} {} at byte {} ({}): {}",
+                             isNote(problem.kind) ? "note:" : "PROBLEM:", toString(problem.kind), problem.offset,
+                             counted(problem.bytes, "byte"), text::printable(problem.message)));
   }
   std::set<ProblemKind> kinds;
   for (const Problem& problem : report.problems) {
     if (isNote(problem.kind) || !kinds.insert(problem.kind).second) continue;
-    printFitted(fmt::format("  → {}: {}", toString(problem.kind), remedyIn(report, problem)));
+    printWrapped(fmt::format("  → {}: {}", toString(problem.kind), remedyIn(report, problem)));
   }
 }
 
@@ -90,17 +90,17 @@ std::string remedyOfTranscript(const VerifyReport& report) {
 
 // Prints the report of another agent's file, which bough only reads.
 void printTranscript(const VerifyReport& report) {
-  printFitted(
+  printWrapped(
       fmt::format("{}  {}, {}: {}{}", report.sessionId, counted(report.entries, "entry"), formatBytes(report.bytes),
                   report.problemCount == 0 ? "good" : counted(report.problemCount, "problem") + " in " + report.file,
                   report.noteCount == 0 ? "" : ", " + counted(report.noteCount, "note")));
   for (const Problem& problem : report.problems) {
     const bool wasRead = problem.kind == ProblemKind::LineEnding;
-    printFitted(fmt::format("  {} at byte {} ({}): {}", wasRead ? "note: read all the same," : "PROBLEM: not read,",
-                            problem.offset, counted(problem.bytes, "byte"), text::printable(problem.message)));
+    printWrapped(fmt::format("  {} at byte {} ({}): {}", wasRead ? "note: read all the same," : "PROBLEM: not read,",
+                             problem.offset, counted(problem.bytes, "byte"), text::printable(problem.message)));
   }
   if (report.problems.empty()) return;
-  printFitted("  → " + remedyOfTranscript(report));
+  printWrapped("  → " + remedyOfTranscript(report));
 }
 
 // Verifies a transcript: unreadable parts are damage, the rest are notes.
@@ -178,8 +178,8 @@ Result<std::size_t> tellOfMissing(const Context& context, SessionStore& store) {
     if (context.json) {
       printJson(report);
     } else {
-      printFitted(fmt::format("{}  PROBLEM: {}", idAndTitle(store, each.sessionId), report.problems.front().message));
-      printFitted(fmt::format("  → {}", remedyIn(report, report.problems.front())));
+      printWrapped(fmt::format("{}  PROBLEM: {}", idAndTitle(store, each.sessionId), report.problems.front().message));
+      printWrapped(fmt::format("  → {}", remedyIn(report, report.problems.front())));
     }
   }
   return missing.size();

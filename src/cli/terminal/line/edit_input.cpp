@@ -54,7 +54,7 @@ std::size_t columnsNow() {
 constexpr std::string_view kEraseBelow = "\0337\033[K\033[1B\r\033[J\0338";
 
 // Returns true when the terminal reflows its lines after a change of width. All do except xterm and the Linux console.
-bool breaksLinesAgain() {
+bool reflowsLines() {
   if (std::getenv("TMUX") != nullptr) return true;
   const char* terminal = std::getenv("TERM");
   return std::getenv("XTERM_VERSION") == nullptr && (terminal == nullptr || std::string_view(terminal) != "linux");
@@ -254,14 +254,14 @@ std::string EditInput::drawnUntil(const char* end) const {
 // function writes the same text again over the old one, as one line with its marks. Wide characters that were only
 // added at the end have moved nothing, so they need no second drawing; and a terminal whose width has changed meanwhile
 // keeps its rows.
-void EditInput::drawOver() {
+void EditInput::redrawOver() {
   if (isInputWaiting()) return;
   const LineInfo* line = el_line(edit_);
   const std::string whole = drawnUntil(line->lastchar);
-  const bool hasGrown = !ended_.empty() && line->cursor == line->lastchar && whole.starts_with(ended_);
-  ended_ = line->cursor == line->lastchar ? whole : std::string();
+  const bool hasGrown = !lineAtEnd_.empty() && line->cursor == line->lastchar && whole.starts_with(lineAtEnd_);
+  lineAtEnd_ = line->cursor == line->lastchar ? whole : std::string();
   const Widths widths = widthsIn(whole);
-  if (!widths.none && !(widths.two && !hasGrown) && !(breaksLinesAgain() && hasRowEndingInBlank(whole, width_))) return;
+  if (!widths.none && !(widths.two && !hasGrown) && !(reflowsLines() && hasRowEndingInBlank(whole, width_))) return;
   const Layout all = layoutOf(whole, width_);
   if (all.rows >= sizeNow().rows) return;  // the beginning has left the screen
   const std::string before = drawnUntil(line->cursor);
@@ -287,20 +287,20 @@ void EditInput::redraw() {
     el_set(edit_, EL_PREP_TERM, 1);
     out = fmt::format("{}\r", redrawn_);
   } else {
-    out = rowsUp(rowsBeforeEnd(drawnUntil(line->cursor), breaksLinesAgain() ? width : width_));
+    out = rowsUp(rowsBeforeEnd(drawnUntil(line->cursor), reflowsLines() ? width : width_));
   }
   printText(out + std::string(kEraseBelow));
   continued = 0;
   windowChanged = 0;
   width_ = width;
-  ended_.clear();
+  lineAtEnd_.clear();
   el_resize(edit_);
   el_set(edit_, EL_REFRESH);
 }
 
 // At the end of a line, libedit shows a typed character at once and counts it as one or two columns. So a combining
 // mark is passed as a key that inserts it, after which libedit looks at the whole line.
-int EditInput::asKeys(EditLine* edit, wchar_t* character) {
+int EditInput::markAsKey(EditLine* edit, wchar_t* character) {
   const bool isMark = *character > 0x7F && ::wcwidth(*character) == 0;
   if (!isMark || theInput == nullptr || theInput->edit_ != edit || theInput->isPasting_) return 1;
   theInput->mark_ = *character;
@@ -323,7 +323,7 @@ int EditInput::next(EditLine* edit, wchar_t* character) {
   std::mbstate_t state{};
   for (;;) {
     if (theInput != nullptr && theInput->edit_ == edit && (windowChanged != 0 || continued != 0)) theInput->redraw();
-    if (theInput != nullptr && theInput->edit_ == edit) theInput->drawOver();
+    if (theInput != nullptr && theInput->edit_ == edit) theInput->redrawOver();
     char byte = 0;
     const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
     if (got < 0 && errno == EINTR && (windowChanged != 0 || continued != 0)) continue;
@@ -332,7 +332,7 @@ int EditInput::next(EditLine* edit, wchar_t* character) {
     if (theInput != nullptr && theInput->edit_ == edit && columnsNow() != theInput->width_) theInput->redraw();
     const std::size_t size = std::mbrtowc(character, &byte, 1, &state);
     if (size == static_cast<std::size_t>(-2)) continue;  // more bytes of the character follow
-    if (size != static_cast<std::size_t>(-1)) return asKeys(edit, character);
+    if (size != static_cast<std::size_t>(-1)) return markAsKey(edit, character);
     state = {};  // bytes that are not text
   }
 }

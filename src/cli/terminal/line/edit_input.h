@@ -32,17 +32,17 @@ class EditInput {
   static void setPasting(bool isPasting);
 
  private:
-  static int asKeys(EditLine* edit, wchar_t* character);
+  static int markAsKey(EditLine* edit, wchar_t* character);
   void redraw();
-  void drawOver();
+  void redrawOver();
   [[nodiscard]] std::string drawnUntil(const char* end) const;
 
   EditLine* edit_;
   std::string_view redrawn_;
-  std::size_t width_;    ///< The width for which the line was last drawn.
-  std::string ended_{};  ///< The line as it was when the cursor was last at its end; empty when the cursor is
-                         ///< elsewhere.
-  wchar_t mark_ = 0;     ///< The mark to insert.
+  std::size_t width_;        ///< The width for which the line was last drawn.
+  std::string lineAtEnd_{};  ///< The line as it was when the cursor was last at its end; empty when the cursor is
+                             ///< elsewhere.
+  wchar_t mark_ = 0;         ///< The mark to insert.
   bool isPasting_ = false;
   struct sigaction beforeResize_ = {};
   struct sigaction beforeStop_ = {};

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/text/text.h"
-#include "cli/terminal/fitted.h"
 #include "cli/terminal/terminal.h"
+#include "cli/terminal/wrapped_text.h"
 #include "cli/views/markdown/blocks.h"
 #include "cli/views/markdown/highlight.h"
 

@@ -16,9 +16,9 @@ std::size_t shownWidth(std::string_view text);
 /// Breaks each line into lines of at most `columns`. Continuation lines are indented by `hang`; if that is 0, like the
 /// line itself, or like the text after a mark such as "→ ". A word that is longer than a line stays whole, so that it
 /// can be copied. Escape sequences take no columns.
-std::string fitted(std::string_view given, std::size_t columns, std::size_t hang = 0);
+std::string wrappedText(std::string_view given, std::size_t columns, std::size_t hang = 0);
 
-/// Prints a line, fitted when stdout is a terminal.
-void printFitted(std::string_view line, std::size_t hang = 0);
+/// Prints a line, wrapped when stdout is a terminal.
+void printWrapped(std::string_view line, std::size_t hang = 0);
 
 }  // namespace bough::cli

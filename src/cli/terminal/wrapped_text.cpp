@@ -1,4 +1,4 @@
-#include "cli/terminal/fitted.h"
+#include "cli/terminal/wrapped_text.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace bough::cli {
 namespace {
 
 // Returns the indentation of the continuation lines.
-std::size_t hangOf(std::string_view line) {
+std::size_t hangingIndent(std::string_view line) {
   const std::size_t blanks = std::min(line.find_first_not_of(' '), line.size());
   line.remove_prefix(blanks);
   for (const std::string_view mark : {"→ ", "✓ ", "✗ ", "! ", "• "}) {
@@ -65,22 +65,22 @@ std::size_t shownWidth(std::string_view text) {
   return text::displayWidth(withoutEscapes(text));
 }
 
-std::string fitted(std::string_view given, std::size_t columns, std::size_t hang) {
+std::string wrappedText(std::string_view given, std::size_t columns, std::size_t hang) {
   std::string out;
   const std::string withBlanks = text::withoutTabs(given);
   std::string_view text = withBlanks;
   for (;;) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
-    addLine(line, columns, std::min(hang == 0 ? hangOf(line) : hang, columns / 2), out);
+    addLine(line, columns, std::min(hang == 0 ? hangingIndent(line) : hang, columns / 2), out);
     if (end == text.size()) return out;
     out += '\n';
     text.remove_prefix(end + 1);
   }
 }
 
-void printFitted(std::string_view line, std::size_t hang) {
-  printLine(stdoutIsTerminal() ? fitted(line, terminalWidth(), hang) : std::string(line));
+void printWrapped(std::string_view line, std::size_t hang) {
+  printLine(stdoutIsTerminal() ? wrappedText(line, terminalWidth(), hang) : std::string(line));
 }
 
 }  // namespace bough::cli
