@@ -72,21 +72,21 @@ std::string adapted(std::string_view lines, const WriteTranscriptOptions& option
 
 bool leavesSubagent(const EntryList& entries, const Agent& agent, const WriteTranscriptOptions& options) {
   const std::string& sessionId = options.facts.sessionId;
-  if (agent.ofMainSession == nullptr || sessionId.empty() || agent.isSubagent(sessionId)) return false;
+  if (agent.toMainSessionLine == nullptr || sessionId.empty() || agent.isSubagent(sessionId)) return false;
   bool isAny = false;
   for (std::size_t place = 0; place < entries.size(); ++place) {
-    if (!entries.isTalk(place)) continue;
+    if (!entries.isInConversation(place)) continue;
     const EntryPin entry = entries.at(place);
     const auto origin = originOf(*entry);
     const auto line = origin && origin->agent == agent.name ? lineOf(*entry) : std::nullopt;
     if (!line) continue;
     isAny = true;
-    if (ofMainSession(*line, agent) == *line) return false;
+    if (toMainSessionLines(*line, agent) == *line) return false;
   }
   return isAny;
 }
 
-std::string ofMainSession(std::string_view lines, const Agent& agent) {
+std::string toMainSessionLines(std::string_view lines, const Agent& agent) {
   std::string out;
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size() - 1) + 1;
@@ -94,7 +94,7 @@ std::string ofMainSession(std::string_view lines, const Agent& agent) {
     lines.remove_prefix(end);
     const std::size_t begin = line.find_first_not_of(" \t\r\n");
     const bool isObject = begin != std::string_view::npos && line[begin] == '{' && json::check(line);
-    const std::string now = isObject ? agent.ofMainSession(line) : std::string();
+    const std::string now = isObject ? agent.toMainSessionLine(line) : std::string();
     out += now.empty() ? line : now;
     if (!now.empty() && line.ends_with('\n')) out += '\n';
   }
@@ -110,7 +110,7 @@ std::uint64_t continuedBytes(const TranscriptSource& entries) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (list.kind(i) != EntryKind::SessionInfo) continue;
     const auto origin = transcript::originOf(*list.at(i));
-    if (!origin || origin->what != "session_meta") continue;
+    if (!origin || origin->lineKind != "session_meta") continue;
     const std::string line = transcript::lineOf(*list.at(i)).value_or("{}");
     if (!json::check(line)) continue;
     const std::string_view value = transcript::historyBytesIn(line);

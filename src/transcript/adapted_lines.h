@@ -20,6 +20,6 @@ std::string adapted(std::string_view lines, const WriteTranscriptOptions& option
 bool leavesSubagent(const EntryList& entries, const Agent& agent, const WriteTranscriptOptions& options);
 
 /// Converts the lines of a subagent to lines of a session that people continue.
-std::string ofMainSession(std::string_view lines, const Agent& agent);
+std::string toMainSessionLines(std::string_view lines, const Agent& agent);
 
 }  // namespace bough::transcript

@@ -46,11 +46,11 @@ Result<const Agent*> recognize(std::string_view beginning, std::string_view path
     if (!record || !*record) break;
     if ((*record)->kind == RecordKind::Json) sample.objects.emplace_back(texts.emplace_back((*record)->text));
     // A file whose first few objects match the first agent of the table also matches it with more objects.
-    if (sample.objects.size() <= kFewObjects && table().front().misfit(sample).empty()) return &table().front();
+    if (sample.objects.size() <= kFewObjects && table().front().mismatch(sample).empty()) return &table().front();
   }
   std::string reasons;
   for (const Agent& agent : table()) {
-    const std::string why = agent.misfit(sample);
+    const std::string why = agent.mismatch(sample);
     if (why.empty()) return &agent;
     reasons += fmt::format("\n  {}: {}", agent.name, why);
   }

@@ -81,7 +81,7 @@ class Copying {
   // Returns whether the line begins where the previous line ends.
   bool fits(const Origin& origin, const Entry& entry) {
     if (!origin.hasLine) return origin.sizeBytes == 0;
-    if (origin.at != end_ || !lineOf(entry)) return false;
+    if (origin.offset != end_ || !lineOf(entry)) return false;
     if (!origin.torn) end_ += origin.sizeBytes;
     return true;
   }

@@ -22,7 +22,7 @@
 #include "transcript/model/facts.h"
 #include "transcript/model/ids.h"
 #include "transcript/model/origin.h"
-#include "transcript/other_entries.h"
+#include "transcript/rewritten_file.h"
 #include "transcript/source/record.h"
 
 namespace bough {
@@ -59,7 +59,7 @@ bool holdsAt(const std::string& path, std::uint64_t offset, std::string_view byt
 bool isSameLine(const Entry& one, const Entry& next) {
   const auto before = originOf(one);
   const auto after = originOf(next);
-  return before && after && before->agent == after->agent && before->at == after->at;
+  return before && after && before->agent == after->agent && before->offset == after->offset;
 }
 
 // Tracks how far a file is known without a gap, because what came through another agent's file may be only some of its
@@ -67,20 +67,20 @@ bool isSameLine(const Entry& one, const Entry& next) {
 class KnownBytes {
  public:
   void add(std::uint64_t begin, std::uint64_t sizeBytes) {
-    begin > end_ ? later_.push_back({begin, begin + sizeBytes}) : take(begin, begin + sizeBytes);
+    begin > end_ ? later_.push_back({begin, begin + sizeBytes}) : addKnown(begin, begin + sizeBytes);
   }
   /// Returns std::nullopt when lines overlap.
   std::optional<std::uint64_t> end() {
     std::ranges::sort(later_);
     for (const auto& [begin, end] : later_) {
       if (begin > end_) break;
-      take(begin, end);
+      addKnown(begin, end);
     }
     return overlap_ ? std::nullopt : std::optional(end_);
   }
 
  private:
-  void take(std::uint64_t begin, std::uint64_t end) {
+  void addKnown(std::uint64_t begin, std::uint64_t end) {
     overlap_ = overlap_ || begin < end_;
     end_ = std::max(end_, end);
   }
@@ -96,7 +96,7 @@ Result<bool> isBeginningOfDocument(SessionStore& store, const std::string& path,
                                    const std::string& headId) {
   constexpr std::string_view kEnding = ".jsonl";
   const Agent* agent = findAgent(imported.report.facts.agent);
-  if (agent == nullptr || agent->tree || headId.empty() || imported.report.headId.empty()) return false;
+  if (agent == nullptr || agent->canHoldTree || headId.empty() || imported.report.headId.empty()) return false;
   if (!path.ends_with(kEnding)) return false;
   const auto older = peekTranscript(path.substr(0, path.size() - 1));
   if (!older || transcriptSessionId(*older) != imported.sessionId) return false;
@@ -249,15 +249,15 @@ class Import {
         const auto origin = originOf(entry);
         if (!origin || origin->agent != facts_.agent) return;
         foreign = false;
-        head_.noteStored(entry);
+        head_.addStored(entry);
         if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
-        lineEntries = origin->at == lineAt ? lineEntries + 1 : 1;
-        lineAt = origin->at;
-        if (!origin->torn && !origin->carries) given_.insert(origin->at);
+        lineEntries = origin->offset == lineAt ? lineEntries + 1 : 1;
+        lineAt = origin->offset;
+        if (!origin->torn && !origin->carries) givenOffsets_.insert(origin->offset);
         if (origin->torn || origin->sizeBytes == 0) return;
-        bytes.add(origin->at, origin->sizeBytes);
-        if (origin->at + origin->sizeBytes < lastEnd) return;
-        lastEnd = origin->at + origin->sizeBytes;
+        bytes.add(origin->offset, origin->sizeBytes);
+        if (origin->offset + origin->sizeBytes < lastEnd) return;
+        lastEnd = origin->offset + origin->sizeBytes;
         last = entry;
       }));
       if (count == 0) break;
@@ -269,7 +269,7 @@ class Import {
     const auto line = last ? lineOf(*last) : std::nullopt;
     // A line that carries entries is stored without them: only the bytes before them are compared.
     const std::size_t compared = line && originOf(*last)->carries ? line->rfind('}') : std::string::npos;
-    out_.rewritten = line && !holdsAt(path_, originOf(*last)->at, std::string_view(*line).substr(0, compared));
+    out_.rewritten = line && !holdsAt(path_, originOf(*last)->offset, std::string_view(*line).substr(0, compared));
     const bool isWhole = bytes.end() == lastEnd;
     covered_ = out_.rewritten || !isWhole || how_.fromBeginning ? 0 : lastEnd;
     if (lineEntries >= kMaxLineEntries / 2) covered_ = std::min(covered_, lineAt);
@@ -297,9 +297,10 @@ class Import {
   }
 
   Result<void> readRest() {
-    const ReadTranscriptOptions how{.agent = options_.agent,
-                                    .fromOffset = covered_,
-                                    .wasGiven = [this](std::uint64_t offset) { return given_.contains(offset); }};
+    const ReadTranscriptOptions how{
+        .agent = options_.agent, .fromOffset = covered_, .wasGiven = [this](std::uint64_t offset) {
+          return givenOffsets_.contains(offset);
+        }};
     BOUGH_TRY(out_.report, readTranscript(path_, how, [&](Entry&& entry) { return take(std::move(entry)); }));
     others_.addTo(out_.report);
     return {};
@@ -316,7 +317,7 @@ class Import {
   Result<void> take(Entry&& entry) {
     if (covered_ >= how_.enoughBytes) return {};
     if (covered_ == 0 && !out_.created) {
-      BOUGH_TRY(others_.tellApart(entry, [this](const std::string& id) { return isKnown(id); }));
+      BOUGH_TRY(others_.resolveId(entry, [this](const std::string& id) { return isKnown(id); }));
     }
     if (isKnown(entry.id)) return {};
     known_.insert(hashOf(entry.id));
@@ -325,7 +326,7 @@ class Import {
       BOUGH_TRY(appendBatch());
     }
     batch_.bytes += entry.payload.size();
-    head_.noteNew(entry);
+    head_.addNew(entry);
     if (!entry.timestamp.empty()) lastTime_ = entry.timestamp;
     batch_.entries.push_back(std::move(entry));
     return {};
@@ -364,7 +365,7 @@ class Import {
   Result<void> moveHead() {
     if (out_.report.headId.empty() && !out_.report.startsOver) return {};
     BOUGH_TRY(const auto state, store_.sessionState(out_.sessionId));
-    BOUGH_TRY(auto moves, head_.moves(store_, out_, state.headId, lastTime_));
+    BOUGH_TRY(auto moves, head_.headEntries(store_, out_, state.headId, lastTime_));
     if (moves.empty()) return {};
     BOUGH_TRY(const bool isBeginning, isBeginningOfDocument(store_, path_, out_, state.headId));
     if (!isBeginning) {
@@ -382,14 +383,14 @@ class Import {
   ImportResult out_;
   std::string tail_;  // the session's last entry, as far as this import knows
   std::uint64_t covered_ = 0;
-  NumberSet known_;  // hashes of the ids of entries that the session has, or will have after this batch
-  NumberSet given_;  // offsets of the lines that the session has
+  NumberSet known_;         // hashes of the ids of entries that the session has, or will have after this batch
+  NumberSet givenOffsets_;  // offsets of the lines that the session has
   struct {
     std::vector<Entry> entries{};
     std::size_t bytes = 0;
   } batch_;
   SessionsBefore sessions_;
-  OtherEntries others_{store_, out_.sessionId};
+  RewrittenFileMatcher others_{store_, out_.sessionId};
   ImportedHead head_;
   std::string lastTime_;  // of the last entry of the file, stored or read
 };

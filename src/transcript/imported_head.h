@@ -17,30 +17,30 @@ namespace bough::transcript {
 class ImportedHead {
  public:
   /// Sets the session's head at the start of the import.
-  void begin(std::string headId) { before_ = std::move(headId); }
+  void begin(std::string headId) { previousHead_ = std::move(headId); }
   /// Takes each entry of this agent that the session already has, in the session's order.
-  void noteStored(const Entry& entry);
+  void addStored(const Entry& entry);
   /// Takes each entry that the session did not have.
-  void noteNew(const Entry& entry);
+  void addNew(const Entry& entry);
 
   /// Returns the head entries to append after the other entries of the import; none when the head stays. The first one
   /// notes where the agent continues, for the next import, even when the session continues elsewhere. `present` is the
   /// session's head, `timestamp` the time of the new entries.
-  Result<std::vector<Entry>> moves(SessionStore& store, const ImportResult& done, const std::string& present,
-                                   const std::string& timestamp) const;
+  Result<std::vector<Entry>> headEntries(SessionStore& store, const ImportResult& done, const std::string& present,
+                                         const std::string& timestamp) const;
 
  private:
   [[nodiscard]] Result<std::string> target(SessionStore& store, const ImportResult& done,
                                            const std::string& present) const;
-  [[nodiscard]] Result<bool> agentWentOn(SessionStore& store, const ImportResult& done) const;
+  [[nodiscard]] Result<bool> hasAgentContinued(SessionStore& store, const ImportResult& done) const;
 
-  std::string before_;
+  std::string previousHead_;
   // Where the agent continued at the last import.
   struct {
     std::string id{};
     bool wasMoved = false;  // it was not the last entry
   } last_;
-  bool tookTalk_ = false;  // the file has entries of the conversation that the session did not have
+  bool hasNewConversation_ = false;  // the file has entries of the conversation that the session did not have
 };
 
 }  // namespace bough::transcript

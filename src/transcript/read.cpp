@@ -124,7 +124,7 @@ class Driver {
         fromOffset_(agent.framing == Framing::Lines ? options.fromOffset : 0),
         builder_(agent.name,
                  {.fromOffset = fromOffset_, .withoutLines = options.withoutLines, .wasGiven = options.wasGiven}, use),
-        mayShorten_(options.withoutLines && options.longestText && agent.hasPlainTexts),
+        mayShorten_(options.withoutLines && options.longestText && agent.canShortenTexts),
         longestText_(options.longestText) {
     builder_.facts.sessionId = sessionId;
     builder_.path = path;
@@ -174,7 +174,7 @@ class Driver {
     if (record.kind != RecordKind::Torn) coveredBytes_ = bytes_;
     if (record.kind == RecordKind::Json) {
       if (auto carried = record.repaired ? std::nullopt : carriedIn(record.text)) {
-        reader_->giveHeld(builder_);
+        reader_->flushHeld(builder_);
         builder_.carry(record, std::move(*carried));
         mayShorten_ = false;  // lines that are joined with this one must be where they are in the file
       }

@@ -55,9 +55,9 @@ Result<Stretches> stretchesOf(SessionStore& store, const std::string& sessionId)
       auto line = lineOf(entry);
       if (!line) return;
       if (origin->carries) {
-        carriers.push_back({.at = origin->at, .line = std::move(*line), .carries = *origin->carries});
+        carriers.push_back({.at = origin->offset, .line = std::move(*line), .carries = *origin->carries});
       } else {
-        all[origin->at].push_back({line->size(), Sha256::of(*line)});
+        all[origin->offset].push_back({line->size(), Sha256::of(*line)});
       }
     }));
   }

@@ -11,16 +11,16 @@
 #include "base/try.h"
 #include "transcript/adapted_lines.h"
 #include "transcript/carrier_lines.h"
-#include "transcript/hidden_places.h"
+#include "transcript/line_table.h"
 #include "transcript/model/agent.h"
-#include "transcript/model/carrying.h"
+#include "transcript/model/carrier_writer.h"
 #include "transcript/model/clean_line.h"
 #include "transcript/model/conversion.h"
 #include "transcript/model/facts.h"
 #include "transcript/model/ids.h"
 #include "transcript/model/items.h"
 #include "transcript/model/origin.h"
-#include "transcript/own_lines.h"
+#include "transcript/redacted_placeholders.h"
 
 namespace bough {
 namespace {
@@ -30,7 +30,7 @@ using namespace transcript;
 constexpr std::size_t kNone = EntryTree::kNone;
 
 // A label, a title or bookkeeping.
-bool isName(const EntryList& entries, std::size_t place) {
+bool isLabelOrBookkeeping(const EntryList& entries, std::size_t place) {
   if (entries.kind(place) == EntryKind::Label) return true;
   return entries.kind(place) == EntryKind::SessionInfo && !holdsFacts(*entries.at(place));
 }
@@ -66,86 +66,86 @@ class TranscriptWriting {
         writer_(agent.makeWriter()),
         out_(out),
         tree_(entries),
-        carrying_(entries, tree_, !options.clean && !options.bare),
+        carrierWriter_(entries, tree_, !options.clean && !options.bare),
         carriers_(entries, agent),
         lines_(entries, agent) {}
 
   Result<WrittenTranscript> run() {
-    findOwn();
-    BOUGH_TRY(choose());
+    findCopyable();
+    BOUGH_TRY(chooseEntries());
     BOUGH_TRY(entries_.check());
     if (head_ == kNone && !beginsWithCopy()) return tree_.noHead();
     writer_->keepsBeside = options_.keepBeside != nullptr;
     writer_->sessionId = options_.facts.sessionId;
     writer_->cwd = options_.facts.cwd;
-    messages_.emplace(entries_, tree_, leavesToConvert(), agent_.dialect, done_.report, head_);
+    messages_.emplace(entries_, tree_, leavesToConvert(), agent_.dialect, result_.report, head_);
     std::string text;
-    if (!beginsWithCopy() || (options_.clean ? !bringHeaderFirst(entries_, agent_, order_) : shape_.lacksHeader)) {
+    if (!beginsWithCopy() || (options_.clean ? !moveHeaderToFront(entries_, agent_, order_) : shape_.lacksHeader)) {
       TranscriptFacts facts = options_.facts;
       if (facts.created.empty() && !order_.empty()) facts.created = entries_.at(order_.front())->timestamp;
       writer_->begin(facts, text);
     }
     const std::vector<bool> chosen = asSet(entries_.size(), order_);
     std::size_t seen = 0;
-    const auto waitUntil = [&](std::size_t end) {
+    const auto addUntil = [&](std::size_t end) {
       for (; seen < end; ++seen) {
-        if (!options_.branchOnly && !chosen[seen]) carrying_.wait(seen);
+        if (!options_.branchOnly && !chosen[seen]) carrierWriter_.addWithoutLine(seen);
       }
     };
     for (const std::size_t place : order_) {
-      waitUntil(place);
-      write(place, text);
+      addUntil(place);
+      writeEntry(place, text);
       BOUGH_TRY(flush(text));
     }
-    waitUntil(entries_.size());
+    addUntil(entries_.size());
     messages_->convertRest();
-    const bool headMoved = head_ != fileHead_;
-    done_.sameBytes =
-        shape_.isWhole && done_.verbatim == done_.entries && !headMoved && !skippedLine_ && beginsWithCopy();
+    result_.sameBytes = shape_.isWhole && result_.verbatim == result_.entries && head_ == fileHead_ && !skippedLine_ &&
+                        beginsWithCopy();
     std::string lines;
-    if (head_ != kNone && carrying_.isEnabled()) writer_->headEntryId = entries_.id(head_);
-    if (!done_.sameBytes) writer_->end(head_ == kNone ? std::string() : standIn(head_), lines);
+    if (head_ != kNone && carrierWriter_.isEnabled()) writer_->headEntryId = entries_.id(head_);
+    if (!result_.sameBytes) writer_->end(head_ == kNone ? std::string() : writtenId(head_), lines);
     // Programs look for names at the very end of a file, so the last message carries what is left.
-    if (carrying_.holds()) text += carrying_.take(/*last=*/true);
-    hold(std::move(lines), kNone, text);
-    text += carrying_.take(/*last=*/true);
+    if (carrierWriter_.hasLines()) text += carrierWriter_.takeLines(/*last=*/true);
+    holdLines(std::move(lines), kNone, text);
+    text += carrierWriter_.takeLines(/*last=*/true);
     BOUGH_TRY(flush(text));
-    done_.carried = carrying_.count();
-    done_.sameBytes = done_.sameBytes && !isAdapted(options_) && !shape_.leavesSubagent;
-    done_.pastBytes = end_.pastBytes;
-    for (const std::string& field : writer_->notHeld) addLossy(field);
-    nameWhatIsLeftOut(chosen);
-    return std::move(done_);
+    result_.carried = carrierWriter_.count();
+    result_.sameBytes = result_.sameBytes && !isAdapted(options_) && !shape_.leavesSubagent;
+    result_.pastBytes = file_.pastBytes;
+    for (const std::string& field : writer_->lossyFields) addLossy(field);
+    reportLeftOut(chosen);
+    return std::move(result_);
   }
 
  private:
   // Chooses the entries to write: the whole log when the format can hold a tree or there is only one branch.
-  Result<void> choose() {
+  Result<void> chooseEntries() {
     head_ = options_.headId.empty() ? tree_.head() : tree_.find(options_.headId);
     if (!options_.headId.empty() && head_ == kNone) {
       return fail(ErrorCode::NotFound, fmt::format("no entry {} in the conversation", options_.headId), "");
     }
     path_ = head_ == kNone ? std::vector<std::size_t>() : tree_.path(head_);
     if (const std::size_t shared = tree_.find(options_.facts.parentEntryId);
-        shared != kNone && (isOwn(shared) || inPlace_[shared])) {
+        shared != kNone && (isOwn(shared) || needsPlaceholder_[shared])) {
       inherited_ = asSet(entries_.size(), tree_.path(shared));
     }
-    std::size_t talks = 0;
-    for (std::size_t i = 0; i < entries_.size(); ++i) talks += static_cast<std::size_t>(entries_.isTalk(i));
-    const bool oneBranch = path_.size() == talks;
+    const auto isInConversation = [&](std::size_t i) { return entries_.isInConversation(i); };
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < entries_.size(); ++i) count += isInConversation(i) ? 1U : 0U;
+    const bool oneBranch = path_.size() == count;
     fileHead_ = findFileHead(oneBranch);
     // The last entry in the log is not always where the agent left off.
     if (options_.headId.empty() && !oneBranch && fileHead_ != kNone && isOwn(head_) && !hasHeadEntry(entries_)) {
       head_ = fileHead_;
       path_ = tree_.path(head_);
     }
-    const bool isTree = agent_.tree && lines_.canBranch();
+    const bool isTree = agent_.canHoldTree && lines_.canBranch();
     shape_.isWhole = oneBranch || (!options_.branchOnly && (isTree || continuesFile()));
     shape_.copies = shape_.isWhole || isTree;
     const std::vector<bool> chosen = asSet(entries_.size(), path_);
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-      const bool wanted = entries_.isTalk(i) ? chosen[i] || (shape_.isWhole && (isTree || isOwn(i)))
-                                             : shape_.isWhole && (isOwn(i) || isName(entries_, i));
+      const bool wanted = isInConversation(i) ? chosen[i] || (shape_.isWhole && (isTree || isOwn(i)))
+                                              : shape_.isWhole && (isOwn(i) || isLabelOrBookkeeping(entries_, i));
       if (wanted) order_.push_back(i);
       if (!wanted || entries_.kind(i) != EntryKind::CompactionSummary) continue;
       const EntryPin summary = entries_.at(i);
@@ -156,16 +156,15 @@ class TranscriptWriting {
     const std::size_t last = lastOwnLine();
     std::erase_if(order_, [&](std::size_t i) { return lines_[i].isTorn && i != last; });
     if (shape_.isWhole) sortOwnLines();
-    const auto lastTalk =
-        std::ranges::find_if(order_.rbegin(), order_.rend(), [&](std::size_t i) { return entries_.isTalk(i); });
-    const bool endsWithHead = lastTalk != order_.rend() && *lastTalk == head_;
-    if (agent_.headLast && head_ != fileHead_ && !endsWithHead) moveBranchToEnd();
-    carrying_.setBranch(path_);
+    const auto lastInConversation = std::ranges::find_if(order_.rbegin(), order_.rend(), isInConversation);
+    const bool endsWithHead = lastInConversation != order_.rend() && *lastInConversation == head_;
+    if (agent_.continuesFromEnd && head_ != fileHead_ && !endsWithHead) moveBranchToEnd();
+    carrierWriter_.setBranch(path_);
     return {};
   }
 
   // Names branches and labels that are not written at all.
-  void nameWhatIsLeftOut(const std::vector<bool>& chosen) {
+  void reportLeftOut(const std::vector<bool>& chosen) {
     for (const std::size_t leaf : tree_.leaves()) {
       if (!chosen[leaf]) addLossy("branch");
     }
@@ -177,11 +176,11 @@ class TranscriptWriting {
   // Returns the agent's own line of an entry, as it goes into the file.
   std::optional<std::string> ownLine(std::size_t place) {
     const CarrierLines::Line* carries = carriers_.find(place);
-    const bool standsElsewhere = carries == nullptr && carriers_.isCarried(place);
-    if (standsElsewhere || inherited_[place]) return "";  // it is in another line or in another file
+    const bool isElsewhere = carries == nullptr && carriers_.isCarried(place);
+    if (isElsewhere || inherited_[place]) return "";  // it is in another line or in another file
     auto line = lineOf(*entries_.at(place));
     if (line && isAdapted(options_)) line = adapted(*line, options_);
-    if (line && shape_.leavesSubagent) line = ofMainSession(*line, agent_);
+    if (line && shape_.leavesSubagent) line = toMainSessionLines(*line, agent_);
     if (!line || carries == nullptr) return line;
     // The line also contains what a redaction hides.
     if (carries->ownPlace != kNone && entries_.isRedacted(carries->ownPlace)) return std::nullopt;
@@ -191,12 +190,12 @@ class TranscriptWriting {
   }
 
   // Appends the lines held so far to `text`, with what they carry, and holds the new lines.
-  void hold(std::string lines, std::size_t place, std::string& text) {
+  void holdLines(std::string lines, std::size_t place, std::string& text) {
     if (lines.empty()) return;
-    text += carrying_.take();
+    text += carrierWriter_.takeLines();
     // A line that was cut short must not be joined with the next line.
-    if (text.empty() ? !end_.endsLine : text.back() != '\n') text += '\n';
-    carrying_.hold(std::move(lines), place);
+    if (text.empty() ? !file_.endsLine : text.back() != '\n') text += '\n';
+    carrierWriter_.setLines(std::move(lines), place);
   }
 
   // Returns whether the branch continues where the agent's own lines end. Then all of them are copied, with the
@@ -215,8 +214,8 @@ class TranscriptWriting {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       if (entries_.kind(i) == EntryKind::Head) noted = importedHead(entries_, tree_, i);
       if (!isOwn(i) || inherited_[i]) continue;
-      if (entries_.isTalk(i)) last = i;
-      if (entries_.isTalk(i)) noted = kNone;
+      if (entries_.isInConversation(i)) last = i;
+      if (entries_.isInConversation(i)) noted = kNone;
       if (hasOwnLine(i)) lines.push_back(i);
     }
     // An entry of another file is not found in these lines.
@@ -240,7 +239,7 @@ class TranscriptWriting {
   }
 
   [[nodiscard]] bool hasOwnLine(std::size_t place) const {
-    return !carriers_.isCarried(place) && !inherited_[place] && lines_[place].isAgents;
+    return !carriers_.isCarried(place) && !inherited_[place] && lines_[place].isOfTargetAgent;
   }
 
   void sortOwnLines() {
@@ -272,26 +271,26 @@ class TranscriptWriting {
   [[nodiscard]] bool isCopied(std::size_t place) { return shape_.copies && isOwn(place); }
   [[nodiscard]] bool isOwn(std::size_t place) const { return own_[place]; }
   // Returns whether the entry is redacted and its line is in the file that this file continues.
-  [[nodiscard]] bool isInOtherFile(std::size_t place) const { return inherited_[place] && inPlace_[place]; }
+  [[nodiscard]] bool isInOtherFile(std::size_t place) const { return inherited_[place] && needsPlaceholder_[place]; }
 
   // Finds the entries that the agent wrote itself.
-  void findOwn() {
+  void findCopyable() {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       own_[i] =
           carriers_.isCarried(i) || (lines_[i].isSameFormat && (!options_.clean || canBeCopied(entries_, agent_, i)));
     }
     // A line that several entries came from contains the content of all of them.
-    if (entries_.lacksSome()) own_ = lines_.wholeRecords(own_);
+    if (entries_.hasHidden()) own_ = lines_.wholeRecords(own_);
     shape_.leavesSubagent = leavesSubagent(entries_, agent_, options_);
     // In a fork, lines outside the conversation are missing. Lines with ids, which form a tree, need none of these
     // except a header and existing parents.
-    const bool mayLack = !entries_.lacksSome() && options_.facts.parentEntryId.empty();
+    const bool mayLack = !entries_.hasHidden() && options_.facts.parentEntryId.empty();
     const auto gap = mayLack ? lines_.firstGap() : std::nullopt;
-    shape_.lacksHeader = gap && !lines_.haveHeader(entries_, agent_);
-    shape_.relinks = gap || entries_.lacksSome();
-    if (shape_.lacksHeader && !(agent_.tree && lines_.canBranch())) own_.assign(entries_.size(), false);
-    if (gap) own_ = lines_.ofParts(own_, entries_, *gap);
-    inPlace_ = hiddenPlaces(entries_, tree_, own_);
+    shape_.lacksHeader = gap && !lines_.hasHeader(entries_, agent_);
+    shape_.relinks = gap || entries_.hasHidden();
+    if (shape_.lacksHeader && !(agent_.canHoldTree && lines_.canBranch())) own_.assign(entries_.size(), false);
+    if (gap) own_ = lines_.copyableFromParts(own_, entries_, *gap);
+    needsPlaceholder_ = placesNeedingPlaceholder(entries_, tree_, own_);
     if (!options_.clean) return;
     for (const std::size_t place : namedWithoutId(entries_, agent_)) own_[place] = false;
     own_ = lines_.wholeRecords(own_);
@@ -308,8 +307,8 @@ class TranscriptWriting {
     std::vector<bool> isMixed(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
       const std::size_t parent = tree_.parent(i);
-      const bool isPlaced = inPlace_[i] && entries_.isHidden(i);
-      isMixed[i] = (parent != kNone && isMixed[parent]) || !(isPlaced || isCopied(i));
+      const bool hasPlaceholder = needsPlaceholder_[i] && entries_.isHidden(i);
+      isMixed[i] = (parent != kNone && isMixed[parent]) || !(hasPlaceholder || isCopied(i));
     }
     std::vector<std::size_t> leaves = shape_.isWhole ? tree_.leaves() : std::vector{head_};
     std::erase_if(leaves, [&](std::size_t leaf) { return leaf == kNone || !isMixed[leaf]; });
@@ -319,65 +318,67 @@ class TranscriptWriting {
   // Labels, titles and bookkeeping of other agents produce no line at the beginning.
   [[nodiscard]] bool beginsWithCopy() {
     if (!shape_.isWhole) return false;
-    const auto first = std::ranges::find_if(order_, [&](std::size_t i) { return isCopied(i) || entries_.isTalk(i); });
+    const auto first =
+        std::ranges::find_if(order_, [&](std::size_t i) { return isCopied(i) || entries_.isInConversation(i); });
     return first != order_.end() && (isCopied(*first) || isInOtherFile(*first));
   }
 
-  void write(std::size_t place, std::string& text) {
+  void writeEntry(std::size_t place, std::string& text) {
     const EntryPin pin = entries_.at(place);
     const Entry& entry = *pin;
     Item item{.entry = &entry, .parentId = {}, .messages = {}};
-    if (const std::size_t parent = tree_.parent(place); parent != kNone) item.parentId = standIn(parent);
+    if (const std::size_t parent = tree_.parent(place); parent != kNone) item.parentId = writtenId(parent);
     item.kept = keptBy(entries_, tree_, place);
-    std::erase_if(item.kept, [&](const std::string& id) { return standIns_.contains(id); });
+    std::erase_if(item.kept, [&](const std::string& id) { return replacementIds_.contains(id); });
     item.isKept = isKept_[place];
     item.beginsKept = firstKept_.contains(entry.id);
     if (isCopied(place)) {
       messages_->skip(place);
-      return copy(place, item, text);
+      return copyLine(place, item, text);
     }
     if (entry.redacted || isUnreadable(entry)) skippedLine_ = true;
     if (isInOtherFile(place)) return;
     Entry said;
-    item.isInPlace = inPlace_[place];
-    if (entry.redacted && entries_.isTalk(place)) {
+    item.replacesRedactedLine = needsPlaceholder_[place];
+    if (entry.redacted && entries_.isInConversation(place)) {
       const EntryList::Hidden* hidden = entries_.hidden(place);
       addLossy(hidden != nullptr && hidden->isDamaged ? "unreadable" : "redacted");
     }
-    if (entries_.isTalk(place) && entries_.isHidden(place)) {
-      if (!item.isInPlace) {
-        standIns_[entry.id] = item.parentId;
+    if (entries_.isInConversation(place) && entries_.isHidden(place)) {
+      if (!item.replacesRedactedLine) {
+        replacementIds_[entry.id] = item.parentId;
         return;
       }
       said = entry;
       said.type = entry_type::kMessage;
       item.entry = &said;
-      item.messages = {hiddenMessage(entries_, tree_, place, agent_.dialect)};
+      item.messages = {placeholderMessage(entries_, tree_, place, agent_.dialect)};
     } else {
-      item.messages = messages_->take(place);
+      item.messages = messages_->takeMessages(place);
     }
-    item.isApplied = messages_->edits().isApplied(place);
+    item.isAppliedEdit = messages_->edits().isApplied(place);
     item.isMoreOfAnswer = !item.messages.empty() && isMoreOfAnswer(entry, answers_);
     std::string lines;
     writer_->item(item, lines);
     if (options_.clean || shape_.relinks) parents_.addWritten(lines, entry);
     // Entries after an entry without lines continue from the entry before that.
     if (lines.empty()) {
-      const bool isMissed = entries_.isTalk(place) && !item.isApplied && !messages_->edits().leavesOut(place);
-      if (isMissed) ++done_.leftOut;
-      standIns_[entry.id] = item.parentId;
-      carrying_.wait(place);
+      const bool isMissed =
+          entries_.isInConversation(place) && !item.isAppliedEdit && !messages_->edits().leavesOut(place);
+      if (isMissed) ++result_.leftOut;
+      replacementIds_[entry.id] = item.parentId;
+      carrierWriter_.addWithoutLine(place);
     } else {
-      ++done_.entries;
-      hold(std::move(lines), place, text);
+      ++result_.entries;
+      holdLines(std::move(lines), place, text);
     }
   }
 
-  void copy(std::size_t place, const Item& item, std::string& text) {
-    ++done_.entries;
-    ++done_.verbatim;
-    carrying_.isThere(place);
-    text += carrying_.take();
+  void copyLine(std::size_t place, const Item& item, std::string& text) {
+    ++result_.entries;
+    ++result_.verbatim;
+    carrierWriter_.markInFile(place);
+    text += carrierWriter_.takeLines();
     const std::size_t carrier = carriers_.carrierOf(place);
     if (carrier != kNone && carriers_.find(carrier)->ownPlace == place) {
       writer_->copied(item, repairUtf8(lineOf(*entries_.at(carrier)).value_or("")));
@@ -399,18 +400,18 @@ class TranscriptWriting {
     writer_->copied(item, repairUtf8(bytes));
     if (bytes.empty()) return;
     // A record that broke off must not be joined with a line that did not follow it in the agent's file.
-    const bool atLineEnd = text.empty() ? end_.endsLine : text.back() == '\n';
-    if (!atLineEnd && origin->at != end_.copiedEnd) text += '\n';
-    end_.copiedEnd = origin->at + origin->sizeBytes;
-    const bool wasPast = std::exchange(end_.isPast, end_.isPast || origin->at >= options_.pastOffset);
-    if (!wasPast) end_.pastBytes = end_.bytes + text.size() + (end_.isPast ? 0 : bytes.size());
+    const bool atLineEnd = text.empty() ? file_.endsLine : text.back() == '\n';
+    if (!atLineEnd && origin->offset != file_.copiedEnd) text += '\n';
+    file_.copiedEnd = origin->offset + origin->sizeBytes;
+    const bool wasPast = std::exchange(file_.isPast, file_.isPast || origin->offset >= options_.pastOffset);
+    if (!wasPast) file_.pastBytes = file_.bytes + text.size() + (file_.isPast ? 0 : bytes.size());
     text += bytes;
   }
 
-  std::string standIn(std::size_t place) const {
+  std::string writtenId(std::size_t place) const {
     const std::string id(entries_.id(place));
-    const auto found = standIns_.find(id);
-    return found == standIns_.end() ? id : found->second;
+    const auto found = replacementIds_.find(id);
+    return found == replacementIds_.end() ? id : found->second;
   }
 
   Result<void> flush(std::string& text) {
@@ -420,21 +421,21 @@ class TranscriptWriting {
     }
     writer_->beside.clear();
     if (text.empty()) return {};
-    end_.endsLine = text.back() == '\n';
-    end_.bytes += text.size();
+    file_.endsLine = text.back() == '\n';
+    file_.bytes += text.size();
     BOUGH_TRY(out_(text));
     text.clear();
     return {};
   }
 
   void addLossy(const std::string& field) {
-    auto& fields = done_.report.lossyFields;
+    auto& fields = result_.report.lossyFields;
     const auto found = std::ranges::find(fields, field);
     if (found == fields.end()) {
       fields.push_back(field);
-      done_.report.lossyCounts.push_back(1);
+      result_.report.lossyCounts.push_back(1);
     } else {
-      ++done_.report.lossyCounts[static_cast<std::size_t>(found - fields.begin())];
+      ++result_.report.lossyCounts[static_cast<std::size_t>(found - fields.begin())];
     }
   }
 
@@ -444,18 +445,18 @@ class TranscriptWriting {
   std::unique_ptr<Writer> writer_;
   const std::function<Result<void>(std::string_view)>& out_;
   EntryTree tree_;
-  Carrying carrying_;
+  CarrierWriter carrierWriter_;
   CarrierLines carriers_;
   std::vector<bool> isKept_ = allKept(entries_, tree_);
-  OwnLines lines_;
+  LineTable lines_;
   CleanParents parents_ = CleanParents(agent_);
   std::vector<bool> own_ = std::vector<bool>(entries_.size());  // by place: the agent wrote it itself
-  std::vector<bool> inPlace_;  // by place: hidden, but it has a line in the agent's file
-  WrittenTranscript done_;
+  std::vector<bool> needsPlaceholder_;  // by place: hidden, but it has a line in the agent's file
+  WrittenTranscript result_;
   std::vector<std::size_t> path_;   // the branch of the head
   std::vector<std::size_t> order_;  // places of the entries to write
   std::optional<MessageConversion> messages_;
-  std::unordered_map<std::string, std::string> standIns_;
+  std::unordered_map<std::string, std::string> replacementIds_;
   std::size_t head_ = kNone;
   std::vector<bool> inherited_ =
       std::vector<bool>(entries_.size());      // entries that the agent has in the file that this file continues
@@ -472,14 +473,14 @@ class TranscriptWriting {
   Shape shape_;
   bool skippedLine_ = false;
   // What the file contains so far.
-  struct Done {
+  struct FileState {
     bool endsLine = true;
     std::uint64_t copiedEnd = 0;  // where the last copied line ends in the agent's file
     std::uint64_t bytes = 0;
     std::uint64_t pastBytes = 0;  // length of the part that represents the agent's lines before `pastOffset`
     bool isPast = false;
   };
-  Done end_;
+  FileState file_;
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "base/try.h"
 #include "transcript/model/agent.h"
-#include "transcript/model/carrying.h"
+#include "transcript/model/carrier_writer.h"
 #include "transcript/model/conversion.h"
 #include "transcript/model/items.h"
 
@@ -49,14 +49,14 @@ Result<void> writeTranscriptTree(const TranscriptSource& source, const WriteTran
     const EntryPin entry = entries.at(place);
     use({.entry = entry.get(),
          .parentId = {},
-         .messages = messages.take(place),
+         .messages = messages.takeMessages(place),
          .kept = keptBy(entries, tree, place),
          .isKept = isKept[place],
-         .isApplied = messages.edits().isApplied(place)});
+         .isAppliedEdit = messages.edits().isApplied(place)});
   };
   BOUGH_TRY(entries.check());
-  TreeCargo cargo(entries, tree, !options.clean && !options.bare);
-  return agent->writeTree(options.facts, items, cargo, files);
+  TreeCarrierWriter carrierWriter(entries, tree, !options.clean && !options.bare);
+  return agent->writeTree(options.facts, items, carrierWriter, files);
 }
 
 }  // namespace bough

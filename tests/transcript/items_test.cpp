@@ -94,7 +94,7 @@ TEST(MessageConversion, MessagesOfTwoBranchesStayApart) {
     CompatibilityReport report;
     MessageConversion conversion(list, tree, tree.leaves(), target, report);
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      const std::string text = joined(conversion.take(i));
+      const std::string text = joined(conversion.takeMessages(i));
       for (const Entry& other : entries) {
         EXPECT_EQ(text.contains("says " + other.id), other.id == entries[i].id) << i << ": " << text;
       }
@@ -118,7 +118,7 @@ TEST(MessageConversion, AResultInALaterBranchFindsItsCall) {
   CompatibilityReport report;
   MessageConversion conversion(list, tree, tree.leaves(), Dialect::Anthropic, report);
   for (const std::size_t place : {2U, 3U}) {
-    const std::string text = joined(conversion.take(place));
+    const std::string text = joined(conversion.takeMessages(place));
     EXPECT_TRUE(text.contains("\"tool_result\"") && text.contains("says " + entries[place].id)) << text;
   }
   EXPECT_EQ(report.lossyFields, std::vector<std::string>{});
@@ -135,7 +135,7 @@ TEST(MessageConversion, MessagesBeforeAndAfterABranchSummaryStayApart) {
     CompatibilityReport report;
     MessageConversion conversion(list, tree, tree.leaves(), target, report);
     for (const std::size_t place : {0U, 2U}) {
-      const std::string text = joined(conversion.take(place));
+      const std::string text = joined(conversion.takeMessages(place));
       EXPECT_EQ(text.contains("says q1"), place == 0) << text;
       EXPECT_EQ(text.contains("says q2"), place == 2) << text;
     }
@@ -156,10 +156,10 @@ TEST(MessageConversion, ACallThatOnlyOneBranchAnswersHasOneResultInEach) {
   for (const std::vector<std::size_t>& leaves : {std::vector<std::size_t>{3, 4}, std::vector<std::size_t>{4, 3}}) {
     CompatibilityReport report;
     MessageConversion conversion(list, tree, leaves, Dialect::Anthropic, report);
-    EXPECT_FALSE(joined(conversion.take(1)).contains("tool_result"));
-    const std::string result = joined(conversion.take(2));
+    EXPECT_FALSE(joined(conversion.takeMessages(1)).contains("tool_result"));
+    const std::string result = joined(conversion.takeMessages(2));
     EXPECT_TRUE(result.contains("tool_result") && result.contains("done")) << result;
-    EXPECT_EQ(joined(conversion.take(3)).contains("tool_result"), leaves.front() == 3);
+    EXPECT_EQ(joined(conversion.takeMessages(3)).contains("tool_result"), leaves.front() == 3);
   }
 }
 
@@ -213,7 +213,7 @@ TEST(MessageConversion, ALongSessionIsConvertedInPartsAsItIsAtOnce) {
     std::vector<std::string> results;
     std::size_t mostHeld = 0;
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      const auto messages = conversion.take(i);
+      const auto messages = conversion.takeMessages(i);
       mostHeld = std::max(mostHeld, conversion.heldCount());
       EXPECT_EQ(messages.size(), 1U) << i;
       for (const std::string& id : idsOf(messages, "\"tool_calls\":[{\"id\":\"")) calls.push_back(id);
@@ -237,7 +237,7 @@ TEST(MessageConversion, AnAnswerKeepsTheBlanksAtItsEnd) {
   const EntryTree tree(list);
   CompatibilityReport report;
   MessageConversion conversion(list, tree, tree.leaves(), Dialect::Anthropic, report);
-  EXPECT_TRUE(joined(conversion.take(1)).contains(R"(done. \n")"));
+  EXPECT_TRUE(joined(conversion.takeMessages(1)).contains(R"(done. \n")"));
 }
 
 TEST(MessageConversion, AResultThatComesManyTurnsLaterStaysWithItsCall) {
@@ -258,7 +258,7 @@ TEST(MessageConversion, AResultThatComesManyTurnsLaterStaysWithItsCall) {
   MessageConversion conversion(list, tree, tree.leaves(), Dialect::OpenaiChat, report);
   std::vector<std::string> all;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    for (const std::string& each : conversion.take(i)) all.push_back(each);
+    for (const std::string& each : conversion.takeMessages(i)) all.push_back(each);
   }
   const auto result = std::ranges::find_if(all, [](const std::string& each) { return each.contains("at last"); });
   ASSERT_NE(result, all.end());

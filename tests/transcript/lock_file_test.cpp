@@ -29,12 +29,12 @@ TEST(LockFile, AnOldLockAndOneOfADeadProcessAreTakenOver) {
   const fs::path path = fs::path(folder.path()) / "sessions.json.lock";
   writeBytes(path, R"({"pid":1,"createdAt":"2026-01-01T00:00:00.000Z"})");
   makeOld(path);
-  EXPECT_TRUE(LockFile::take(path));
+  EXPECT_TRUE(LockFile::acquire(path));
   EXPECT_FALSE(fs::exists(path)) << "what was taken is given back";
   // Linux never uses a process id this high; an id that was used before could belong to another process now.
   constexpr int kNobody = (1 << 22) + 1;
   writeBytes(path, R"({"pid":)" + std::to_string(kNobody) + "}");
-  const auto taken = LockFile::take(path);
+  const auto taken = LockFile::acquire(path);
   EXPECT_TRUE(taken) << (taken ? "" : taken.error().message);
 }
 
@@ -48,7 +48,7 @@ TEST(LockFile, ALockOfALivingProcessIsWaitedFor) {
     released = true;
     fs::remove(path);
   });
-  EXPECT_TRUE(LockFile::take(path));
+  EXPECT_TRUE(LockFile::acquire(path));
   EXPECT_TRUE(released);
 }
 
@@ -66,7 +66,7 @@ void takeAtOnce(const std::function<void()>& leaveStale, const std::string& path
     for (int i = 0; i < kTakers; ++i) {
       takers.emplace_back([&] {
         start.arrive_and_wait();
-        const auto lock = Lock::take(path);
+        const auto lock = Lock::acquire(path);
         ASSERT_TRUE(lock) << lock.error().message;
         const int now = ++holders;
         if (now > most) most = now;
@@ -104,7 +104,7 @@ TEST(LockFolder, OneThatIsOldIsTakenOverAndANewOneIsWaitedFor) {
   const fs::path path = fs::path(folder.path()) / ".lock";
   fs::create_directory(path);
   makeOld(path);
-  EXPECT_TRUE(LockFolder::take(path));
+  EXPECT_TRUE(LockFolder::acquire(path));
   EXPECT_FALSE(fs::exists(path));
   fs::create_directory(path);
   std::atomic<bool> released = false;
@@ -113,7 +113,7 @@ TEST(LockFolder, OneThatIsOldIsTakenOverAndANewOneIsWaitedFor) {
     released = true;
     fs::remove(path);
   });
-  EXPECT_TRUE(LockFolder::take(path));
+  EXPECT_TRUE(LockFolder::acquire(path));
   EXPECT_TRUE(released);
 }
 

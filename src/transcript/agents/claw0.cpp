@@ -10,9 +10,9 @@
 #include "base/text/text.h"
 #include "base/try.h"
 #include "transcript/agents/agents.h"
-#include "transcript/source/beside.h"
 #include "transcript/source/json_line.h"
 #include "transcript/source/lock_file.h"
+#include "transcript/source/nearby_files.h"
 #include "transcript/source/record.h"
 #include "transcript/source/session_list.h"
 
@@ -132,7 +132,7 @@ class Claw0Writer : public Writer {
   }
 
   void item(const Item& item, std::string& out) override {
-    noteNotHeld(item);
+    addLossyType(item);
     for (const std::string& message : item.messages) {
       const Members parts(message);
       json::Writer writer(out);
@@ -207,7 +207,7 @@ Result<Told> toldIn(const std::string& path) {
 Result<void> announceClaw0(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string listPath = folderOf(folderOf(path)) + "/sessions.json";
   // claw0 has no lock. This lock protects against other processes of bough.
-  BOUGH_TRY(const auto lock, LockFile::take(listPath + ".lock"));
+  BOUGH_TRY(const auto lock, LockFile::acquire(listPath + ".lock"));
   BOUGH_TRY(const auto before, readSmallFile(listPath));
   const std::string list = before.value_or("");
   std::string key = keyOf(facts);
@@ -233,7 +233,7 @@ Agent claw0() {
   Agent agent;
   agent.name = "claw0";
   agent.dialect = Dialect::Anthropic;
-  agent.misfit = claw0Misfit;
+  agent.mismatch = claw0Misfit;
   agent.isRecord = isClaw0Record;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<Claw0Reader>(); };
   agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<Claw0Writer>(); };

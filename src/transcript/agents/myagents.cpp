@@ -18,9 +18,9 @@
 #include "bough/transcript.h"
 #include "message/json/json_tree.h"
 #include "transcript/agents/agents.h"
-#include "transcript/source/beside.h"
 #include "transcript/source/json_line.h"
 #include "transcript/source/lock_file.h"
+#include "transcript/source/nearby_files.h"
 #include "transcript/source/session_list.h"
 
 namespace bough::transcript {
@@ -32,14 +32,14 @@ bool isMyAgentsRecord(std::string_view object) {
   return (role == "user" || role == "assistant") && line.has("content") && line.has("timestamp") && !line.has("type");
 }
 
-std::string myAgentsMisfit(const Sample& sample) {
+std::string myAgentsMismatch(const Sample& sample) {
   for (const std::string_view object : sample.objects) {
     if (isMyAgentsRecord(object)) return {};
   }
   return "it has no lines with \"role\", \"content\" and \"timestamp\"";
 }
 
-std::string legacyMisfit(const Sample& sample) {
+std::string legacyMismatch(const Sample& sample) {
   constexpr std::string_view kWhy = "it is not a document with \"messages\" that have \"role\" and \"timestamp\"";
   json::Tree tree;
   (void)tree.parse(sample.bytes);
@@ -163,8 +163,8 @@ class LineReading {
     const std::string path = attachment.text("path");
     const std::string type = attachment.text("mimeType");
     std::optional<std::string> bytes;
-    if (type.starts_with("image/") && staysBelow(path)) {
-      bytes = readSmallFileBelow(folderOf(folderOf(out_.path)) + "/attachments", path).value_or(std::nullopt);
+    if (type.starts_with("image/") && staysInFolder(path)) {
+      bytes = readSmallFileInFolder(folderOf(folderOf(out_.path)) + "/attachments", path).value_or(std::nullopt);
     }
     if (!bytes || bytes->empty() || bytes->size() > kMostBytes) {
       return addText(fmt::format("[attached file: {}, {}]", attachment.text("name"), type));
@@ -181,15 +181,15 @@ class LineReading {
     writer.beginObject();
     if (line_.text("role") == "assistant") head(writer);
     writer.member("role", line_.text("role")).key("content").beginArray().raw(blocks_).endArray().endObject();
-    give(writer.text());
-    if (!results_.empty()) give("{\"role\":\"user\",\"content\":[" + results_ + "]}");
+    emit(writer.text());
+    if (!results_.empty()) emit("{\"role\":\"user\",\"content\":[" + results_ + "]}");
     blocks_.clear();
     results_.clear();
   }
 
   // The line's id is that of its first entry. The ids of its other entries are made from it, so that they are the same
   // in the older document and in the lines that it was converted to.
-  void give(std::string_view message) {
+  void emit(std::string_view message) {
     out_.message(record_, place_, Dialect::Anthropic, message);
     ++given_;
     if (!id_.empty()) partId_ = fmt::format("{}:{}", id_, given_);
@@ -272,14 +272,14 @@ class MyAgentsWriter : public Writer {
     while (const auto element = elements.next()) blocks.push_back(*element);
     for (std::size_t i = 0; i < names.size() && blocks.size() >= names.size(); ++i) {
       auto image = imageIn(blocks[blocks.size() - names.size() + i]);
-      if (image && staysBelow(names[i])) beside.push_back({.name = names[i], .bytes = std::move(image->bytes)});
+      if (image && staysInFolder(names[i])) beside.push_back({.name = names[i], .bytes = std::move(image->bytes)});
     }
   }
 
   void item(const Item& item, std::string& out) override {
     std::uint32_t part = 0;
     for (const std::string& message : item.messages) line(item, Members(message), part++, out);
-    noteNotHeld(item);
+    addLossyType(item);
   }
 
  private:
@@ -431,7 +431,7 @@ std::string withFolder(std::string metadata, const std::string& cwd) {
 
 Result<void> announceMyAgents(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string root = folderOf(folderOf(path));
-  BOUGH_TRY(const auto lock, LockFolder::take(root + "/sessions.lock"));
+  BOUGH_TRY(const auto lock, LockFolder::acquire(root + "/sessions.lock"));
   const std::string listPath = root + "/sessions.json";
   BOUGH_TRY(const auto before, readSmallFile(listPath));
   const std::string list = before.value_or("");
@@ -458,13 +458,13 @@ Result<void> announceMyAgents(const TranscriptHome&, const TranscriptFacts& fact
 // Stores a file in the folder `attachments` next to that of the sessions, where MyAgents looks for it, while holding
 // the lock of MyAgents.
 Result<void> keepAttachment(const std::string& path, const std::string& name, std::string_view bytes) {
-  if (!staysBelow(name)) {
+  if (!staysInFolder(name)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" cannot be the name of an attached file", name), "");
   }
   const std::string root = folderOf(folderOf(path));
   BOUGH_TRY(makeFolder(root));
-  BOUGH_TRY(const auto lock, LockFolder::take(root + "/sessions.lock"));
-  return writeNewBelow(root + "/attachments", name, bytes);
+  BOUGH_TRY(const auto lock, LockFolder::acquire(root + "/sessions.lock"));
+  return writeNewInFolder(root + "/attachments", name, bytes);
 }
 
 }  // namespace
@@ -473,7 +473,7 @@ Agent myagents() {
   Agent agent;
   agent.name = "myagents";
   agent.dialect = Dialect::Anthropic;
-  agent.misfit = myAgentsMisfit;
+  agent.mismatch = myAgentsMismatch;
   agent.isRecord = isMyAgentsRecord;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<MyAgentsReader>(); };
   agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<MyAgentsWriter>(); };
@@ -492,7 +492,7 @@ Agent myagentsLegacy() {
   Agent agent = myagents();
   agent.framing = Framing::Document;
   agent.listName = "messages";
-  agent.misfit = legacyMisfit;
+  agent.mismatch = legacyMismatch;
   return agent;
 }
 

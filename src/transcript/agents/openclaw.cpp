@@ -14,10 +14,10 @@
 #include "base/try.h"
 #include "transcript/agents/agents.h"
 #include "transcript/agents/pi.h"
-#include "transcript/source/beside.h"
 #include "transcript/source/database.h"
 #include "transcript/source/json_line.h"
 #include "transcript/source/lock_file.h"
+#include "transcript/source/nearby_files.h"
 #include "transcript/source/session_list.h"
 
 namespace bough::transcript {
@@ -73,8 +73,8 @@ bool hasListBeside(std::string_view path) {
   return list && *list && (*list)->hasMember("sessionId");
 }
 
-std::string openClawMisfit(const Sample& sample) {
-  if (std::string why = piMisfit(sample); !why.empty()) return why;
+std::string openClawMismatch(const Sample& sample) {
+  if (std::string why = piMismatch(sample); !why.empty()) return why;
   if (placeInDatabase(std::string(sample.path))) return {};
   const bool isInItsFolder = sample.path.find("/.openclaw/") != std::string_view::npos;
   if (isInItsFolder || (!sample.path.empty() && hasListBeside(sample.path))) return {};
@@ -138,7 +138,7 @@ bool isTranscript(std::string_view relative) {
 std::string fileNameOf(const TranscriptFacts& facts) {
   const std::string plain = facts.sessionId + ".jsonl";
   const std::string listed = nameOf(json::findString(facts.metadata, "sessionFile").value_or(""));
-  return staysBelow(listed) && listed.contains(facts.sessionId) && listed.ends_with(".jsonl") ? listed : plain;
+  return staysInFolder(listed) && listed.contains(facts.sessionId) && listed.ends_with(".jsonl") ? listed : plain;
 }
 
 Result<TranscriptPlace> openClawPlace(const TranscriptHome& home, const TranscriptFacts& facts) {
@@ -151,7 +151,7 @@ Result<TranscriptPlace> openClawPlace(const TranscriptHome& home, const Transcri
 
 Result<void> announceOpenClaw(const TranscriptHome&, const TranscriptFacts& facts, const std::string& path) {
   const std::string listPath = folderOf(path) + "/sessions.json";
-  BOUGH_TRY(const auto lock, LockFile::take(listPath + ".lock"));
+  BOUGH_TRY(const auto lock, LockFile::acquire(listPath + ".lock"));
   BOUGH_TRY(const auto before, readSmallFile(listPath));
   const std::string list = before.value_or("");
   std::string key = facts.key.starts_with("agent:") ? facts.key : ownKey(kMainAgent, facts.sessionId);
@@ -177,7 +177,7 @@ Result<void> announceOpenClaw(const TranscriptHome&, const TranscriptFacts& fact
 Agent openclaw() {
   Agent agent = pi();
   agent.name = "openclaw";
-  agent.misfit = openClawMisfit;
+  agent.mismatch = openClawMismatch;
   agent.makeReader = []() { return makePiReader("openclaw"); };
   agent.addFactsBeside = addOpenClawFactsBeside;
   static constexpr std::string_view kFolder[] = {"OPENCLAW_STATE_DIR"};

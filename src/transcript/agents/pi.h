@@ -14,7 +14,7 @@ inline constexpr std::string_view kHeadType = "bough.head";
 
 bool isPiRecord(std::string_view object);
 bool isPiHeader(std::string_view object);
-std::string piMisfit(const Sample& sample);
+std::string piMismatch(const Sample& sample);
 std::unique_ptr<Reader> makePiReader(std::string_view agent);
 
 }  // namespace bough::transcript

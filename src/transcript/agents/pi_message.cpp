@@ -242,22 +242,22 @@ bool writePart(json::Writer& writer, const Block& block) {
 }
 
 std::string resultMessage(const Block& block, const PiAnswer& answer, const ToolNames& toolNames,
-                          std::vector<std::string>& notHeld) {
+                          std::vector<std::string>& lossyFields) {
   const std::string id = block.id.decode();
   const std::string known = block.name.empty() ? toolNames.of(id) : block.name.decode();
   json::Writer writer;
   writer.beginObject().member("role", "toolResult").member("toolCallId", id);
   writer.member("toolName", known.empty() ? "tool" : known).key("content").beginArray();
   for (const Block& part : block.content) {
-    if (!writePart(writer, part)) notHeld.push_back(fmt::format("tool_result.{}", toString(part.kind)));
+    if (!writePart(writer, part)) lossyFields.push_back(fmt::format("tool_result.{}", toString(part.kind)));
   }
   return writer.endArray().member("isError", block.isError).key("timestamp").raw(answer.timestampMs).endObject().take();
 }
 
 // In pi, arguments are an object; anything else is wrapped in one.
-void writeArguments(json::Writer& writer, const Block& call, std::vector<std::string>& notHeld) {
+void writeArguments(json::Writer& writer, const Block& call, std::vector<std::string>& lossyFields) {
   if (call.freeform) {
-    notHeld.emplace_back("tool_call.freeform");
+    lossyFields.emplace_back("tool_call.freeform");
     writer.beginObject().member("input", call.text.decode()).endObject();
     return;
   }
@@ -267,17 +267,17 @@ void writeArguments(json::Writer& writer, const Block& call, std::vector<std::st
     writer.raw(value.empty() ? "{}" : value);
     return;
   }
-  notHeld.emplace_back("tool_call.arguments");
+  lossyFields.emplace_back("tool_call.arguments");
   writer.beginObject().key("arguments").raw(call.input).endObject();
 }
 
 void writeAnswerBlock(json::Writer& writer, const Block& block, ToolNames& toolNames,
-                      std::vector<std::string>& notHeld) {
+                      std::vector<std::string>& lossyFields) {
   if (block.kind == BlockKind::ToolCall) {
     toolNames.add(block.id.decode(), block.name.decode());
     writer.beginObject().member("type", "toolCall").member("id", block.id.decode());
     writer.member("name", block.name.decode()).key("arguments");
-    writeArguments(writer, block, notHeld);
+    writeArguments(writer, block, lossyFields);
     if (block.signature.present) writer.member("thoughtSignature", block.signature.decode());
     writer.endObject();
   } else if (block.kind == BlockKind::Thinking || block.kind == BlockKind::RedactedThinking) {
@@ -288,18 +288,18 @@ void writeAnswerBlock(json::Writer& writer, const Block& block, ToolNames& toolN
   } else if (block.kind == BlockKind::Text || block.kind == BlockKind::Refusal) {
     writeText(writer, block.text);
   } else {
-    notHeld.push_back(fmt::format("assistant.{}", toString(block.kind)));
+    lossyFields.push_back(fmt::format("assistant.{}", toString(block.kind)));
   }
 }
 
 std::string answerMessage(const Message& message, const PiAnswer& answer, ToolNames& toolNames,
-                          std::vector<std::string>& notHeld) {
+                          std::vector<std::string>& lossyFields) {
   json::Writer writer;
   bool calls = false;
   writer.beginObject().member("role", "assistant").key("content").beginArray();
   for (const Block& block : message.blocks) {
     calls |= block.kind == BlockKind::ToolCall;
-    writeAnswerBlock(writer, block, toolNames, notHeld);
+    writeAnswerBlock(writer, block, toolNames, lossyFields);
   }
   writer.endArray().member("api", answer.api).member("provider", answer.provider).member("model", answer.model);
   if (!answer.responseId.empty()) writer.member("responseId", answer.responseId);
@@ -321,21 +321,21 @@ std::string ToolNames::of(const std::string& callId) const {
 }
 
 std::vector<std::string> writePiMessages(std::string_view message, const PiAnswer& answer, ToolNames& toolNames,
-                                         std::vector<std::string>& notHeld) {
+                                         std::vector<std::string>& lossyFields) {
   std::vector<std::string> out;
   const auto read = normalize(message, Dialect::Bough);
   if (!read) return out;
-  if (read->role == Role::Assistant) return {answerMessage(*read, answer, toolNames, notHeld)};
+  if (read->role == Role::Assistant) return {answerMessage(*read, answer, toolNames, lossyFields)};
   json::Writer writer;
   bool any = false;
   writer.beginObject().member("role", "user").key("content").beginArray();
   for (const Block& block : read->blocks) {
     if (block.kind == BlockKind::ToolResult) {
-      out.push_back(resultMessage(block, answer, toolNames, notHeld));
+      out.push_back(resultMessage(block, answer, toolNames, lossyFields));
     } else if (writePart(writer, block)) {
       any = true;
     } else {
-      notHeld.push_back(fmt::format("user.{}", toString(block.kind)));
+      lossyFields.push_back(fmt::format("user.{}", toString(block.kind)));
     }
   }
   if (any) out.push_back(writer.endArray().key("timestamp").raw(answer.timestampMs).endObject().take());

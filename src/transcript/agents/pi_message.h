@@ -57,8 +57,8 @@ class ToolNames {
 };
 
 /// Returns the messages of pi for one message of the dialect `bough`: each tool result becomes a message. `toolNames`
-/// remembers the tool of each call. What pi cannot hold is added to `notHeld`.
+/// remembers the tool of each call. What pi cannot hold is added to `lossyFields`.
 std::vector<std::string> writePiMessages(std::string_view message, const PiAnswer& answer, ToolNames& toolNames,
-                                         std::vector<std::string>& notHeld);
+                                         std::vector<std::string>& lossyFields);
 
 }  // namespace bough::transcript

@@ -250,7 +250,7 @@ bool isPiHeader(std::string_view object) {
   return Members(object).text("type") == "session";
 }
 
-std::string piMisfit(const Sample& sample) {
+std::string piMismatch(const Sample& sample) {
   if (sample.objects.empty()) return "it holds no JSON objects";
   std::size_t fitting = 0;
   for (const std::string_view object : sample.objects) fitting += isPiRecord(object) ? 1U : 0U;

@@ -16,8 +16,8 @@
 #include "transcript/agents/pi.h"
 #include "transcript/agents/pi_message.h"
 #include "transcript/model/ids.h"
-#include "transcript/source/beside.h"
 #include "transcript/source/json_line.h"
+#include "transcript/source/nearby_files.h"
 
 namespace bough::transcript {
 namespace {
@@ -101,7 +101,7 @@ class PiWriter : public Writer {
       line(item, entry.type, out).member("fromId", from.empty() ? "root" : from);
       line_->member("summary", payload.text("summary"));
     } else {
-      return noteNotHeld(item);
+      return addLossyType(item);
     }
     endLine(out);
   }
@@ -130,7 +130,7 @@ class PiWriter : public Writer {
   }
 
   std::string idOf(const Item& item) {
-    if (!item.isInPlace || !isForeignId(item.entry->id)) return freshId(item.entry->id);
+    if (!item.replacesRedactedLine || !isForeignId(item.entry->id)) return freshId(item.entry->id);
     std::string id = foreignIdOf(item.entry->id);
     taken_.insert(hashOf(id));
     return id;
@@ -185,7 +185,7 @@ class PiWriter : public Writer {
     std::string parent = ids_.of(item.parentId);
     std::uint32_t part = 0;
     for (const std::string& message : item.messages) {
-      for (const std::string& one : writePiMessages(message, answerOf(item), toolNames_, notHeld)) {
+      for (const std::string& one : writePiMessages(message, answerOf(item), toolNames_, lossyFields)) {
         const std::string id = part == 0 ? idOf(item) : freshId(fmt::format("{}+{}", item.entry->id, part));
         json::Writer writer(out);
         writer.beginObject().member("type", "message");
@@ -301,13 +301,13 @@ Agent pi() {
   agent.name = "pi";
   agent.format = "pi";
   agent.dialect = Dialect::Bough;
-  agent.tree = true;
+  agent.canHoldTree = true;
   agent.idMember = "id";
   agent.parentMember = "parentId";
   static constexpr std::string_view kNames[] = {"targetId", "firstKeptEntryId", "fromId"};
   agent.nameMembers = kNames;
   agent.isHeader = isPiHeader;
-  agent.misfit = piMisfit;
+  agent.mismatch = piMismatch;
   agent.isRecord = isPiRecord;
   agent.makeReader = []() { return makePiReader("pi"); };
   agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<PiWriter>(); };

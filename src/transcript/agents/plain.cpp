@@ -26,7 +26,7 @@ bool isPlainRecord(std::string_view object) {
          !line.isObject("payload");
 }
 
-std::string plainMisfit(const Sample& sample) {
+std::string plainMismatch(const Sample& sample) {
   if (sample.objects.empty()) return "it holds no JSON objects";
   for (const std::string_view object : sample.objects) {
     const Members line(object);
@@ -99,7 +99,7 @@ class PlainWriter : public Writer {
         std::string id = foreignIdOf(item.entry->id);
         if (part > 0) id += fmt::format(".{}", part);
         if (!line(*message, block, id, parent, item.entry->timestamp, out)) {
-          notHeld.emplace_back(toString(block.kind));
+          lossyFields.emplace_back(toString(block.kind));
           continue;
         }
         lastOf_[item.entry->id] = id;
@@ -109,7 +109,7 @@ class PlainWriter : public Writer {
       }
     }
     lastTime_ = item.entry->timestamp;
-    noteNotHeld(item);
+    addLossyType(item);
   }
 
   void end(const std::string& headId, std::string& out) override {
@@ -136,7 +136,7 @@ class PlainWriter : public Writer {
       if (part.kind == BlockKind::Text) {
         text += (text.empty() ? "" : "\n") + part.text.decode();
       } else {
-        notHeld.push_back(fmt::format("tool_result.{}", toString(part.kind)));
+        lossyFields.push_back(fmt::format("tool_result.{}", toString(part.kind)));
       }
     }
     return text;
@@ -190,11 +190,11 @@ Agent plain() {
   Agent agent;
   agent.name = "plain";
   agent.dialect = Dialect::Bough;
-  agent.tree = true;
-  agent.headLast = true;
+  agent.canHoldTree = true;
+  agent.continuesFromEnd = true;
   agent.idMember = "id";
   agent.parentMember = "parentId";
-  agent.misfit = plainMisfit;
+  agent.mismatch = plainMismatch;
   agent.isRecord = isPlainRecord;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<PlainReader>(); };
   agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<PlainWriter>(); };

@@ -27,10 +27,10 @@ class Reader {
   virtual void record(const Record& record, Builder& out) = 0;
   /// Called before a record that carries entries (carried.h). Such entries may continue the last record, so a reader
   /// that holds back records passes them to `out` now.
-  virtual void giveHeld(Builder& out) { (void)out; }
+  virtual void flushHeld(Builder& out) { (void)out; }
   /// Takes bytes that are not a JSON object. Records that were held back are passed on first.
   virtual void notJson(const Record& record, Builder& out) {
-    giveHeld(out);
+    flushHeld(out);
     out.keepBytes(record);
   }
   /// Called after the last record. Sets the head when it is not the last entry of the conversation.
@@ -53,9 +53,9 @@ struct Item {
   /// answer.
   bool isMoreOfAnswer = false;
   /// An edit of a message that was already written in its edited form.
-  bool isApplied = false;
+  bool isAppliedEdit = false;
   /// It takes the place of a line that the agent wrote, because other lines name that line's id.
-  bool isInPlace = false;
+  bool replacesRedactedLine = false;
 };
 
 class EntryList;  // entry_list.h
@@ -83,18 +83,18 @@ class Writer {
   /// Called for an entry whose line the agent wrote and the driver copies. `line` is that line, with U+FFFD for bytes
   /// that are not UTF-8, because a writer may use parts of it in its own lines.
   virtual void copied(const Item& item, std::string_view line) { (void)item, (void)line; }
-  /// Appends the lines for an entry. What the lines cannot hold goes into `notHeld`.
+  /// Appends the lines for an entry. What the lines cannot hold goes into `lossyFields`.
   virtual void item(const Item& item, std::string& out) = 0;
   /// Appends the last lines. `headId` is the entry that the agent must continue from.
   virtual void end(const std::string& headId, std::string& out) { (void)headId, (void)out; }
 
-  /// Adds the type of an entry that the format cannot hold to `notHeld`. Does nothing for messages (a message without a
-  /// line of its own is part of another line, or its parts were named) and for bookkeeping, heads and labels (the
-  /// driver names those).
-  void noteNotHeld(const Item& item) {
+  /// Adds the type of an entry that the format cannot hold to `lossyFields`. Does nothing for messages (a message
+  /// without a line of its own is part of another line, or its parts were named) and for bookkeeping, heads and labels
+  /// (the driver names those).
+  void addLossyType(const Item& item) {
     const std::string& type = item.entry->type;
-    if (!item.messages.empty() || item.isApplied || type == entry_type::kMessage || isControlType(type)) return;
-    notHeld.push_back(type);
+    if (!item.messages.empty() || item.isAppliedEdit || type == entry_type::kMessage || isControlType(type)) return;
+    lossyFields.push_back(type);
   }
 
   /// A file that the agent keeps next to its transcripts.
@@ -110,10 +110,10 @@ class Writer {
   /// The entry that the session continues from, when entries are carried in lines (carried.h). It may have no line;
   /// then `end` gets the nearest entry before it that has one.
   std::string headEntryId;
-  std::vector<std::string> notHeld;  ///< What could not be written, named as in `lossyFields`.
+  std::vector<std::string> lossyFields;  ///< What could not be written, named as in `lossyFields`.
 };
 
-class TreeCargo;  // carrying.h
+class TreeCarrierWriter;  // carrier_writer.h
 
 /// How a file is divided into records.
 enum class Framing : std::uint8_t {
@@ -133,16 +133,16 @@ struct Agent {
   std::string_view name;
   std::string_view format = {};          ///< Agents with the same non-empty format accept each other's lines unchanged.
   Dialect dialect = Dialect::Anthropic;  ///< The dialect of its messages.
-  bool tree = false;                     ///< Whether a file can hold more than one branch.
-  bool headLast = false;                 ///< Whether some of its programs continue from the end of the file.
-  bool hasPlainTexts = false;            ///< Whether nothing else in its lines depends on the content of long texts.
+  bool canHoldTree = false;              ///< Whether a file can hold more than one branch.
+  bool continuesFromEnd = false;         ///< Whether some of its programs continue from the end of the file.
+  bool canShortenTexts = false;          ///< Whether nothing else in its lines depends on the content of long texts.
   std::string_view idMember = {};        ///< The member of a line that holds its id.
   std::string_view parentMember = {};    ///< The member that names the line it continues.
   std::span<const std::string_view> nameMembers = {};  ///< Members that name other lines.
   Framing framing = Framing::Lines;
   std::string_view listName = {};  ///< For Framing::Document: the member that holds the list.
   /// Returns in a few words why a file cannot be this agent's (`has no "uuid"`); empty when it can.
-  std::string (*misfit)(const Sample& sample) = nullptr;
+  std::string (*mismatch)(const Sample& sample) = nullptr;
   /// Returns whether an object found in damaged bytes is a complete record, and not a part of one.
   bool (*isRecord)(std::string_view object) = nullptr;
   /// Returns whether an object is the header that begins each file of this agent. Null when its files have no header.
@@ -150,15 +150,15 @@ struct Agent {
   std::unique_ptr<Reader> (*makeReader)() = nullptr;
   /// Converts a line of a subagent's session (one that an agent started) to a line of a session that people continue.
   /// Returns an empty string for any other line. Optional.
-  std::string (*ofMainSession)(std::string_view object) = nullptr;
-  /// Returns whether a session id is that of a subagent. Set together with ofMainSession.
+  std::string (*toMainSessionLine)(std::string_view object) = nullptr;
+  /// Returns whether a session id is that of a subagent. Set together with toMainSessionLine.
   bool (*isSubagent)(std::string_view sessionId) = nullptr;
   /// Adds what files next to the transcript say about its session, such as a title or a key in the agent's own list.
   /// Fails when such a file exists and cannot be read. Optional.
   Result<void> (*addFactsBeside)(const std::string& path, TranscriptFacts& facts) = nullptr;
   std::unique_ptr<Writer> (*makeWriter)() = nullptr;  ///< Null when files of this agent are only read.
   /// Writes all branches as files that continue one another, starting with the file of the head. Optional.
-  Result<void> (*writeTree)(const TranscriptFacts& facts, const TreeItems& items, TreeCargo& cargo,
+  Result<void> (*writeTree)(const TranscriptFacts& facts, const TreeItems& items, TreeCarrierWriter& carrierWriter,
                             const TranscriptFiles& files) = nullptr;
   /// Returns the path of the session that the file at `path` continues (TranscriptFacts::parentSession); empty when it
   /// is not found. Optional.

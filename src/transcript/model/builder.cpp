@@ -52,16 +52,16 @@ void Builder::message(const Record& record, const Place& place, Dialect dialect,
     if (holes.empty()) holes.push_back({"message", message});
   }
   if (!carriers_.contains(record.offset)) ++report_.messages;
-  give(record, place, entry_type::kMessage, std::move(payload), std::move(holes));
+  emit(record, place, entry_type::kMessage, std::move(payload), std::move(holes));
 }
 
 void Builder::entry(const Record& record, const Place& place, std::string_view type, std::string_view payload,
                     std::vector<Hole> holes) {
-  give(record, place, type, opened(payload), std::move(holes));
+  emit(record, place, type, opened(payload), std::move(holes));
 }
 
-void Builder::keep(const Record& record, const Place& place, std::string_view what, std::string_view info) {
-  give(record, place, entry_type::kSessionInfo, "{" + std::string(info), {}, what);
+void Builder::keep(const Record& record, const Place& place, std::string_view lineKind, std::string_view info) {
+  emit(record, place, entry_type::kSessionInfo, "{" + std::string(info), {}, lineKind);
 }
 
 void Builder::label(const Record& record, const Place& place, std::string_view targetId, std::string_view name) {
@@ -79,7 +79,7 @@ void Builder::label(const Record& record, const Place& place, std::string_view t
   json::appendQuoted(payload, name);
   payload += ",\"entryId\":";
   json::appendQuoted(payload, target);
-  give(record, place, entry_type::kLabel, std::move(payload), {}, "label");
+  emit(record, place, entry_type::kLabel, std::move(payload), {}, "label");
 }
 
 void Builder::removeLabel(const Record& record, const Place& place, std::string_view name) {
@@ -87,7 +87,7 @@ void Builder::removeLabel(const Record& record, const Place& place, std::string_
   std::string payload = "{\"name\":";
   json::appendQuoted(payload, name);
   payload += ",\"entryId\":null";
-  give(record, place, entry_type::kLabel, std::move(payload), {}, "label");
+  emit(record, place, entry_type::kLabel, std::move(payload), {}, "label");
 }
 
 void Builder::setHead(std::string_view id, std::string_view carried) {
@@ -107,7 +107,7 @@ bool Builder::isEntry(std::string_view id) const {
   return !id.empty() && (carrierIds_.contains(key) || (!ids_.contains(key) && known_.contains(hashOf(id))));
 }
 
-bool Builder::isGiven(const std::string& entryId) const {
+bool Builder::isEmitted(const std::string& entryId) const {
   if (known_.contains(hashOfPlace(entryId))) return true;
   return carried_.contains(entryId) || (known_.contains(hashOf(entryId)) && entryIdOf(entryId) == entryId);
 }
@@ -126,26 +126,27 @@ void Builder::carry(const Record& record, Carried&& carried) {
   const std::string bare = std::string(record.raw.substr(0, carrier.bareBytes)) + "}" +
                            std::string(record.raw.substr(textAt + record.text.size()));
   if (withCarried(bare, again, carried.own) != record.raw) return;
-  for (Entry& entry : carried.entries) giveCarried(record, std::move(entry));
+  for (Entry& entry : carried.entries) emitCarried(record, std::move(entry));
   if (carrier.carries.own != CarriedIds::kNone) lastId_ = carrier.carries.ids[carrier.carries.own];
   carriers_.emplace(record.offset, std::move(carrier));
 }
 
-void Builder::giveCarried(const Record& record, Entry&& entry) {
+void Builder::emitCarried(const Record& record, Entry&& entry) {
   if (!carried_.insert(entry.id).second || error_) return;
   if (isUnreadable(entry)) keepAsText(entry);
-  const bool isTalk = isConversation(entryKind(entry.type));
-  if (!isTalk) entry.parentId.reset();
+  const bool isInConversation = isConversation(entryKind(entry.type));
+  if (!isInConversation) entry.parentId.reset();
   // The first entry of a file that continues another file has its parent in that file.
-  const bool isBefore = isTalk && *entry.parentId == facts.parentEntryId;
-  if (isTalk && !entry.parentId->empty() && !isBefore && (!isGiven(*entry.parentId) || entry.parentId == entry.id)) {
+  const bool isBefore = isInConversation && *entry.parentId == facts.parentEntryId;
+  if (isInConversation && !entry.parentId->empty() && !isBefore &&
+      (!isEmitted(*entry.parentId) || entry.parentId == entry.id)) {
     damage(record, "an entry that travels without the one that it continues");
     entry.parentId = lastId_;
   }
   if (entry.type == entry_type::kLabel) {
     const auto target = json::findString(entry.payload, "entryId");
     const auto name = json::findString(entry.payload, "name");
-    if (!name || !isLabelName(*name) || (target && !isGiven(*target))) {
+    if (!name || !isLabelName(*name) || (target && !isEmitted(*target))) {
       return damage(record, "a label of an entry that is not there");
     }
   }
@@ -157,10 +158,10 @@ void Builder::giveCarried(const Record& record, Entry&& entry) {
   if (auto used = use_(std::move(entry)); !used) error_ = used.error();
 }
 
-void Builder::giveCarrier(const Record& record, const Place& place) {
+void Builder::emitCarrier(const Record& record, const Place& place) {
   const bool first = record.offset != lineOffset_;
   lineOffset_ = record.offset;
-  std::string means;
+  std::string meantId;
   // When a reader joined several lines into one answer, several of them may be carriers.
   for (std::size_t at = 0; at < record.raw.size();) {
     const std::size_t end = std::min(record.raw.find('\n', at), record.raw.size() - 1) + 1;
@@ -168,20 +169,20 @@ void Builder::giveCarrier(const Record& record, const Place& place) {
     const auto found = carriers_.find(record.offset + at);
     Origin origin;
     origin.agent = agent_;
-    origin.at = record.offset + at;
+    origin.offset = record.offset + at;
     origin.sizeBytes = line.size();
     std::string bytes(line);
     if (found != carriers_.end()) {
       const std::size_t brace = line.rfind('}');
       bytes = std::string(line.substr(0, found->second.bareBytes)) + std::string(line.substr(brace));
-      origin.what = "carrier";
+      origin.lineKind = "carrier";
       origin.carries = found->second.carries;
-      if (origin.carries->own != CarriedIds::kNone) means = origin.carries->ids[origin.carries->own];
+      if (origin.carries->own != CarriedIds::kNone) meantId = origin.carries->ids[origin.carries->own];
     }
     at = end;
-    if (!first || origin.at < wanted_.fromOffset || error_) continue;
+    if (!first || origin.offset < wanted_.fromOffset || error_) continue;
     Entry entry;
-    entry.id = entryIdAt(idScope, origin.at, 0) + ".line";
+    entry.id = entryIdAt(idScope, origin.offset, 0) + ".line";
     entry.type = entry_type::kSessionInfo;
     entry.timestamp = timeOf({});
     entry.payload = "{";
@@ -192,14 +193,14 @@ void Builder::giveCarrier(const Record& record, const Place& place) {
   }
   if (place.id.empty()) return;
   const std::string id(place.id);
-  if (!means.empty()) {
+  if (!meantId.empty()) {
     carrierIds_.insert(id);
   } else {
     // A line that only supports another line refers to the entry that it continues.
-    means = place.parent ? entryFor(*place.parent) : lastId_;
+    meantId = place.parent ? entryFor(*place.parent) : lastId_;
   }
   known_.erase(hashOf(id));
-  ids_[id] = means;
+  ids_[id] = meantId;
 }
 
 void Builder::damage(const Record& record, std::string_view reason, bool recovered) {
@@ -216,7 +217,7 @@ std::string Builder::idOf(const Record& record, const Place& place) {
   std::string id = entryIdOf(place.id);
   if (known_.contains(hash) || ids_.contains(key) || carried_.contains(id)) {
     damage(record, "an id that was used before");
-    fixed_ = true;
+    differsFromLine_ = true;
     id = entryIdAt(idScope, record.offset, part_);
     ids_[key] = id;
     return id;
@@ -231,7 +232,7 @@ std::string Builder::parentOf(const Record& record, const Place& place, std::str
   if (place.parent->empty()) return {};
   if (const auto found = ids_.find(std::string(*place.parent)); found != ids_.end()) return found->second;
   if (known_.contains(hashOf(*place.parent)) && *place.parent != place.id) return entryIdOf(*place.parent);
-  fixed_ = true;
+  differsFromLine_ = true;
   if (*place.parent == foreignIdOf(id) || *place.parent == place.id) {
     damage(record, "an entry that names itself as its parent");
   } else {
@@ -250,11 +251,11 @@ std::string Builder::timeOf(const Place& place) {
   return lastTime_;
 }
 
-void Builder::give(const Record& record, const Place& place, std::string_view type, std::string payload,
-                   std::vector<Hole> holes, std::string_view what) {
+void Builder::emit(const Record& record, const Place& place, std::string_view type, std::string payload,
+                   std::vector<Hole> holes, std::string_view lineKind) {
   // A record without bytes gives an entry without a line.
   const bool hasLine = record.sizeBytes > 0;
-  if (hasLine && carriers_.contains(record.offset)) return giveCarrier(record, place);
+  if (hasLine && carriers_.contains(record.offset)) return emitCarrier(record, place);
   const bool first = hasLine && record.offset != lineOffset_;
   if (first) {
     lineOffset_ = record.offset;
@@ -262,7 +263,7 @@ void Builder::give(const Record& record, const Place& place, std::string_view ty
     if (!record.reason.empty() && record.kind == RecordKind::Json) damage(record, record.reason);
   }
   const bool control = isControlType(type);
-  fixed_ = false;
+  differsFromLine_ = false;
   Entry entry;
   if (control) {
     // For later entries, the line's own id (if any) refers to its parent.
@@ -283,10 +284,10 @@ void Builder::give(const Record& record, const Place& place, std::string_view ty
   entry.runId = isEntryId(place.runId) ? place.runId : std::string_view();
   Origin origin;
   origin.agent = agent_;
-  origin.at = record.offset;
+  origin.offset = record.offset;
   origin.sizeBytes = first ? record.sizeBytes : 0;
-  origin.what = what;
-  origin.fixed = fixed_;
+  origin.lineKind = lineKind;
+  origin.differsFromLine = differsFromLine_;
   origin.torn = record.kind == RecordKind::Torn;
   if (record.repaired) holes.clear();
   appendOrigin(payload, origin, first && !wanted_.withoutLines ? record.raw : std::string_view(), std::move(holes));
@@ -304,18 +305,18 @@ void Builder::keepBytes(const Record& record) {
   switch (record.kind) {
     case RecordKind::Torn:
       damage(record, record.reason.empty() ? "a record that is not complete" : record.reason, false);
-      give(record, {}, entry_type::kSessionInfo, "{", {}, "torn");
+      emit(record, {}, entry_type::kSessionInfo, "{", {}, "torn");
       break;
     case RecordKind::Skipped:
       report_.skippedBytes += record.sizeBytes;
       damage(record, record.reason, false);
-      give(record, {}, entry_type::kSessionInfo, "{", {}, "skipped");
+      emit(record, {}, entry_type::kSessionInfo, "{", {}, "skipped");
       break;
     case RecordKind::Damaged:
       damage(record, record.reason, false);
-      give(record, {}, entry_type::kSessionInfo, "{", {}, "damaged");
+      emit(record, {}, entry_type::kSessionInfo, "{", {}, "damaged");
       break;
-    default: give(record, {}, entry_type::kSessionInfo, "{", {}, "blank"); break;
+    default: emit(record, {}, entry_type::kSessionInfo, "{", {}, "blank"); break;
   }
 }
 

@@ -75,10 +75,10 @@ class Builder {
   /// …). `payload` is a JSON object; the paths of `holes` are relative to it.
   void entry(const Record& record, const Place& place, std::string_view type, std::string_view payload,
              std::vector<Hole> holes = {});
-  /// Keeps a line that is not part of the conversation. `what` is the agent's word for it. `info` is empty or holds
+  /// Keeps a line that is not part of the conversation. `lineKind` is the agent's word for it. `info` is empty or holds
   /// further members of a session_info payload (`"title":"…"`). When the line has an id, later lines that name it as
   /// their parent continue from the parent of this line.
-  void keep(const Record& record, const Place& place, std::string_view what, std::string_view info = {});
+  void keep(const Record& record, const Place& place, std::string_view lineKind, std::string_view info = {});
   /// Adds a label for a line that gives an entry a name. A name that is not a valid label is only kept.
   void label(const Record& record, const Place& place, std::string_view targetId, std::string_view name);
 
@@ -96,7 +96,7 @@ class Builder {
   [[nodiscard]] const std::string& lastId() const { return lastId_; }
   /// Makes later lines that name `id` refer to an entry. For lines that are not entries themselves, and for entries of
   /// a file that this one continues.
-  void mean(std::string_view id, const std::string& entryId) { ids_[std::string(id)] = entryId; }
+  void mapId(std::string_view id, const std::string& entryId) { ids_[std::string(id)] = entryId; }
 
   /// Returns whether an agent's id belongs to an entry, and not to a line that was only kept.
   [[nodiscard]] bool isEntry(std::string_view id) const;
@@ -117,12 +117,12 @@ class Builder {
 
  private:
   // `payload` is a JSON object without its closing brace.
-  void give(const Record& record, const Place& place, std::string_view type, std::string payload,
-            std::vector<Hole> holes, std::string_view what = {});
+  void emit(const Record& record, const Place& place, std::string_view type, std::string payload,
+            std::vector<Hole> holes, std::string_view lineKind = {});
   // Keeps the bytes of a line that carries entries, when the reader passes that line on.
-  void giveCarrier(const Record& record, const Place& place);
-  void giveCarried(const Record& record, Entry&& entry);
-  bool isGiven(const std::string& entryId) const;
+  void emitCarrier(const Record& record, const Place& place);
+  void emitCarried(const Record& record, Entry&& entry);
+  bool isEmitted(const std::string& entryId) const;
   std::string parentOf(const Record& record, const Place& place, std::string_view id);
   std::string idOf(const Record& record, const Place& place);
   std::string timeOf(const Place& place);
@@ -147,7 +147,7 @@ class Builder {
   std::string lastTime_;
   std::string headId_;
   bool headSet_ = false;
-  bool fixed_ = false;                     // the id or parent of the current entry differs from its line
+  bool differsFromLine_ = false;           // the id or parent of the current entry differs from its line
   std::uint64_t lineOffset_ = UINT64_MAX;  // of the record whose bytes the last entry keeps
   std::uint32_t part_ = 0;                 // how many entries that record has become so far
 };

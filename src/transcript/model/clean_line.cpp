@@ -16,7 +16,8 @@ namespace bough::transcript {
 std::string cleanLines(std::string_view bytes, const Origin& origin, const Agent& agent) {
   constexpr std::string_view kAround("\xEF\xBB\xBF \t\r\n,\0", 9);
   std::string out;
-  if (origin.what == "blank" || origin.what == "damaged" || origin.what == kRepeated || origin.torn) return out;
+  if (origin.lineKind == "blank" || origin.lineKind == "damaged" || origin.lineKind == kRepeated || origin.torn)
+    return out;
   const std::size_t first = bytes.find_first_not_of(kAround);
   if (first == std::string_view::npos) return out;
   bytes = bytes.substr(first, bytes.find_last_not_of(kAround) + 1 - first);
@@ -56,7 +57,7 @@ namespace {
 bool isRenamed(const Entry& entry) {
   if (isForeignId(entry.id)) return false;
   const auto origin = originOf(entry);
-  return origin && origin->fixed;
+  return origin && origin->differsFromLine;
 }
 
 // Replaces an id in a line. `named` is the value in the line, `id` the new id as lines have it; empty for null.
@@ -78,7 +79,7 @@ std::string CleanParents::freshId(const std::string& id, const Entry& entry) con
   constexpr std::size_t kUuidSize = 36;
   constexpr std::size_t kDigits = 8;
   for (std::uint32_t i = 0;; ++i) {
-    const std::string name = fmt::format("{} {} {}", id, originOf(entry)->at, i);
+    const std::string name = fmt::format("{} {} {}", id, originOf(entry)->offset, i);
     std::string fresh = id.size() == kUuidSize ? uuidFor(name) : Sha256::of(name).substr(0, kDigits);
     if (!written_.contains(hashOf(fresh))) return fresh;
   }
@@ -97,11 +98,13 @@ std::string CleanParents::clean(std::string_view bytes, const Entry& entry, cons
   const auto origin = originOf(entry);
   const std::string lines = cleanLines(bytes, *origin, agent_);
   if (agent_.parentMember.empty()) return lines;
-  const bool isTalk = isConversation(entryKind(entry.type));
-  const auto renamed = isTalk ? newIds_.find(parentId) : newIds_.end();
-  bool isWrong = origin->fixed || renamed != newIds_.end();
+  const bool isInConversation = isConversation(entryKind(entry.type));
+  const auto renamed = isInConversation ? newIds_.find(parentId) : newIds_.end();
+  bool isWrong = origin->differsFromLine || renamed != newIds_.end();
   // A line outside the conversation belongs to the line before it.
-  std::string parent = renamed != newIds_.end() ? renamed->second : isTalk ? foreignIdOf(parentId) : lastTalk_;
+  std::string parent = renamed != newIds_.end() ? renamed->second
+                       : isInConversation       ? foreignIdOf(parentId)
+                                                : lastConversationId_;
   std::string out;
   for (std::size_t at = 0; at < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', at), lines.size() - 1) + 1;
@@ -109,7 +112,7 @@ std::string CleanParents::clean(std::string_view bytes, const Entry& entry, cons
     at = end;
     std::string id = json::findString(line, agent_.idMember).value_or("");
     // A line that is already there was part of an answer.
-    if (isTalk && !id.empty() && !lines_.insert(hashOf(line)) && !isRenamed(entry)) continue;
+    if (isInConversation && !id.empty() && !lines_.insert(hashOf(line)) && !isRenamed(entry)) continue;
     const auto named = json::findMember(line, agent_.parentMember);
     const std::string name = named ? json::decodeString(*named).value_or("") : "";
     const bool isThere = name.empty() || written_.contains(hashOf(name));
@@ -120,13 +123,13 @@ std::string CleanParents::clean(std::string_view bytes, const Entry& entry, cons
       replaceId(line, *named, other->second);
     }
     isWrong = false;
-    if (isTalk ? isRenamed(entry) : written_.contains(hashOf(id))) {
+    if (isInConversation ? isRenamed(entry) : written_.contains(hashOf(id))) {
       const std::string fresh = freshId(id, entry);
       replaceId(line, *json::findMember(line, agent_.idMember), fresh);
       renamed_[id] = fresh;
       id = fresh;
     }
-    if (isTalk && !id.empty() && !isForeignId(entry.id)) newIds_[entry.id] = id;
+    if (isInConversation && !id.empty() && !isForeignId(entry.id)) newIds_[entry.id] = id;
     replaceNames(line);
     add(line, entry);
     // The next line of an answer continues this one.
@@ -140,8 +143,10 @@ std::string CleanParents::relinked(std::string_view bytes, const Entry& entry, c
   const auto origin = originOf(entry);
   if (agent_.parentMember.empty() || !origin) return std::string(bytes);
   const auto written = lastIds_.find(parentId);
-  const bool isTalk = isConversation(entryKind(entry.type));
-  std::string parent = !isTalk ? lastTalk_ : written == lastIds_.end() ? foreignIdOf(parentId) : written->second;
+  const bool isInConversation = isConversation(entryKind(entry.type));
+  std::string parent = !isInConversation           ? lastConversationId_
+                       : written == lastIds_.end() ? foreignIdOf(parentId)
+                                                   : written->second;
   std::string out;
   while (!bytes.empty()) {
     const std::size_t end = std::min(bytes.find('\n'), bytes.size() - 1) + 1;
@@ -152,7 +157,8 @@ std::string CleanParents::relinked(std::string_view bytes, const Entry& entry, c
       const auto named = json::findMember(line, agent_.parentMember);
       const std::string name = named ? json::decodeString(*named).value_or("") : "";
       // A parent that is missing in the agent's own file, too, stays unchanged.
-      if (!name.empty() && !origin->fixed && !written_.contains(hashOf(name))) replaceId(line, *named, parent);
+      if (!name.empty() && !origin->differsFromLine && !written_.contains(hashOf(name)))
+        replaceId(line, *named, parent);
       if (std::string id = add(line, entry); !id.empty()) parent = std::move(id);
     }
     out += line;
@@ -169,7 +175,7 @@ void CleanParents::addWritten(std::string_view lines, const Entry& entry) {
 
 // Returns the id of the last line that has one.
 std::string CleanParents::add(std::string_view lines, const Entry& entry) {
-  const bool isTalk = isConversation(entryKind(entry.type));
+  const bool isInConversation = isConversation(entryKind(entry.type));
   std::string last;
   while (!agent_.idMember.empty() && !lines.empty()) {
     const std::string_view line = lines.substr(0, lines.find('\n'));
@@ -177,7 +183,7 @@ std::string CleanParents::add(std::string_view lines, const Entry& entry) {
     const std::string id = json::findString(line, agent_.idMember).value_or("");
     if (id.empty()) continue;
     written_.insert(hashOf(id));
-    if (isTalk) lastTalk_ = id;
+    if (isInConversation) lastConversationId_ = id;
     last = id;
   }
   return last;
@@ -190,7 +196,7 @@ bool canBeClean(const Entry& entry, const Entry* parent, const Agent& agent) {
   // The id of a line outside the conversation occurs only in that line.
   if (!isConversation(entryKind(entry.type))) return true;
   if (parent != nullptr && isRenamed(*parent) && agent.parentMember.empty()) return false;
-  if (!originOf(entry)->fixed) return true;
+  if (!originOf(entry)->differsFromLine) return true;
   // When other lines name a parent without an id, the parent is written again with an id.
   return !agent.parentMember.empty() && (isForeignId(entry.id) || isOneLineWithId(entry, agent));
 }
@@ -200,7 +206,7 @@ bool canBeClean(const Entry& entry, const Entry* parent, const Agent& agent) {
 std::vector<std::size_t> namedWithoutId(const EntryList& entries, const Agent& agent) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < entries.size() && !agent.parentMember.empty(); ++i) {
-    const std::size_t parent = entries.isTalk(i) ? entries.parent(i) : EntryList::kNone;
+    const std::size_t parent = entries.isInConversation(i) ? entries.parent(i) : EntryList::kNone;
     if (parent == EntryList::kNone || isForeignId(entries.id(parent))) continue;
     const auto line = lineOf(*entries.at(i));
     if (!line || !json::findMember(*line, agent.parentMember)) continue;
@@ -222,7 +228,7 @@ bool isLineOf(const Agent& agent, const Entry& entry, const Entry* continued, bo
   return !clean || (isWholeRecord(entry, *origin, agent) && canBeClean(entry, continued, agent));
 }
 
-bool bringHeaderFirst(const EntryList& entries, const Agent& agent, std::vector<std::size_t>& order) {
+bool moveHeaderToFront(const EntryList& entries, const Agent& agent, std::vector<std::size_t>& order) {
   if (agent.isHeader == nullptr) return true;
   const auto found = std::ranges::find_if(order, [&](std::size_t place) {
     const EntryPin entry = entries.at(place);

@@ -42,9 +42,9 @@ class CleanParents {
   void replaceNames(std::string& line) const;
 
   const Agent& agent_;
-  NumberSet written_;     // hashes of the ids of lines
-  NumberSet lines_;       // hashes of lines with an id, as they were before changes
-  std::string lastTalk_;  // id of the last line of the conversation
+  NumberSet written_;               // hashes of the ids of lines
+  NumberSet lines_;                 // hashes of lines with an id, as they were before changes
+  std::string lastConversationId_;  // id of the last line of the conversation
   // entry id → line id, for entries whose id differs from that of their line
   std::unordered_map<std::string, std::string> newIds_;
   // entry id → id of its last line, for entries that were written again
@@ -64,6 +64,6 @@ bool isSameFormat(const Agent& agent, std::string_view name);
 bool isLineOf(const Agent& agent, const Entry& entry, const Entry* continued, bool clean);
 
 /// Moves the header to the front, where a clean copy needs it. Returns false when the file has lost its header.
-bool bringHeaderFirst(const EntryList& entries, const Agent& agent, std::vector<std::size_t>& order);
+bool moveHeaderToFront(const EntryList& entries, const Agent& agent, std::vector<std::size_t>& order);
 
 }  // namespace bough::transcript

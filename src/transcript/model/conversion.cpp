@@ -43,7 +43,7 @@ std::uint64_t idHash(const Block& block) {
 }
 
 // Returns the first message that a converted message was made from; std::nullopt when it was added.
-std::optional<std::size_t> documentOf(const ConvertedMessage& each, const History& history) {
+std::optional<std::size_t> messageIndexOf(const ConvertedMessage& each, const History& history) {
   for (const std::int32_t index : each.originals) {
     const std::int64_t document = history.originals[static_cast<std::size_t>(index)].messageIndex;
     if (document >= 0) return static_cast<std::size_t>(document);
@@ -115,14 +115,14 @@ MessageConversion::MessageConversion(const EntryList& entries, const EntryTree& 
       head_(head),
       branchOf_(entries.size()),
       isSkipped_(entries.size()),
-      starts_(entries.size()) {
+      mayStartPart_(entries.size()) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries.kind(i) != EntryKind::CompactionSummary) continue;
-    starts_[i] = true;
+    mayStartPart_[i] = true;
     const auto kept = json::findString(entries.at(i)->payload, "firstKeptEntryId");
     const std::size_t first = kept ? tree.find(*kept) : EntryTree::kNone;
     // A result stays with its call, so the call is not kept in that case.
-    if (first != EntryTree::kNone && outlineOf(entries, edits_, first).results.empty()) starts_[first] = true;
+    if (first != EntryTree::kNone && outlineOf(entries, edits_, first).results.empty()) mayStartPart_[first] = true;
   }
   for (const std::size_t leaf : leaves) addBranch(leaf);
 }
@@ -205,7 +205,7 @@ std::size_t MessageConversion::endOfPart(const Branch& branch) const {
   const auto cut = std::ranges::upper_bound(branch.cuts, branch.next);
   const std::size_t end = cut == branch.cuts.end() ? branch.places.size() : *cut;
   for (std::size_t i = branch.next + 1; i < end; ++i) {
-    if (starts_[branch.places[i]]) return i;
+    if (mayStartPart_[branch.places[i]]) return i;
   }
   return end;
 }
@@ -259,7 +259,7 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
   // written together with the entry after it.
   std::vector<std::string> waiting;
   for (const ConvertedMessage& each : converted.messages) {
-    const auto document = documentOf(each, history);
+    const auto document = messageIndexOf(each, history);
     const std::size_t lastOwner = owner;
     if (document) owner = places[*document];
     if (document && !waiting.empty()) {
@@ -274,32 +274,33 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
   for (const std::size_t place : places) {
     if (branchOf_[place] != number) continue;
     ++report_.messages;
-    if (!isSkipped_[place]) done_.try_emplace(place, std::move(fresh[place]));
+    if (!isSkipped_[place]) converted_.try_emplace(place, std::move(fresh[place]));
   }
 }
 
-std::vector<std::string> MessageConversion::take(std::size_t place) {
+std::vector<std::string> MessageConversion::takeMessages(std::size_t place) {
   const std::uint32_t number = branchOf_[place];
   if (number == 0 || entries_.isHidden(place) || !entries_.isMessage(place)) return {};
   Branch& branch = branches_[number - 1];
-  auto found = done_.find(place);
-  for (; found == done_.end() && branch.next < branch.places.size(); found = done_.find(place)) convertNext(branch);
-  if (found == done_.end()) return {};
+  auto found = converted_.find(place);
+  for (; found == converted_.end() && branch.next < branch.places.size(); found = converted_.find(place))
+    convertNext(branch);
+  if (found == converted_.end()) return {};
   std::vector<std::string> messages = std::move(found->second);
-  done_.erase(found);
+  converted_.erase(found);
   return messages;
 }
 
 void MessageConversion::skip(std::size_t place) {
   isSkipped_[place] = true;
-  done_.erase(place);
+  converted_.erase(place);
 }
 
 void MessageConversion::convertRest() {
   for (Branch& branch : branches_) {
     while (branch.next < branch.places.size()) {
       convertNext(branch);
-      done_.clear();
+      converted_.clear();
     }
   }
 }

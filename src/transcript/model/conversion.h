@@ -28,15 +28,15 @@ class MessageConversion {
 
   /// Returns the messages of an entry in the dialect; empty for an entry that is on none of the branches. Call it once
   /// per entry.
-  std::vector<std::string> take(std::size_t place);
-  /// Announces that `take` will not be called for this entry.
+  std::vector<std::string> takeMessages(std::size_t place);
+  /// Announces that `takeMessages` will not be called for this entry.
   void skip(std::size_t place);
   /// Converts what nobody asked for, so that the report is complete.
   void convertRest();
   /// Returns the edits of the messages.
   [[nodiscard]] const Edits& edits() const { return edits_; }
-  /// Returns how many converted entries wait for `take`.
-  [[nodiscard]] std::size_t heldCount() const { return done_.size(); }
+  /// Returns how many converted entries wait for `takeMessages`.
+  [[nodiscard]] std::size_t heldCount() const { return converted_.size(); }
 
  private:
   // The part of a branch that no earlier branch contains.
@@ -64,8 +64,9 @@ class MessageConversion {
   std::vector<Branch> branches_;
   std::vector<std::uint32_t> branchOf_;  // by place: 0 for none, otherwise the index in branches_ plus one
   std::vector<bool> isSkipped_;          // by place
-  std::vector<bool> starts_;  // by place: a summary, or the first entry that a summary keeps unless that is a result
-  std::unordered_map<std::size_t, std::vector<std::string>> done_;  // by place: converted, not taken yet
+  std::vector<bool>
+      mayStartPart_;  // by place: a summary, or the first entry that a summary keeps unless that is a result
+  std::unordered_map<std::size_t, std::vector<std::string>> converted_;  // by place: converted, not taken yet
 };
 
 }  // namespace bough::transcript

@@ -42,7 +42,7 @@ EntryList::EntryList(std::vector<Entry>&& entries) : entries_(&kept_), kept_(std
 void EntryList::addAll(const std::vector<Entry>& entries) {
   outlines_.reserve(entries.size());
   for (const Entry& entry : entries) add(entry, entry.id);
-  if (lacking_) lacking_->end();
+  if (hiddenEntries_) hiddenEntries_->end();
 }
 
 Result<std::shared_ptr<const EntryList>> EntryList::ofSession(Session session, std::size_t keptBytes) {
@@ -61,8 +61,8 @@ Result<void> EntryList::readSession(std::size_t keptBytes) {
     if (entries.empty()) break;
     for (Entry& entry : entries) {
       add(entry, keepId(entry.id));
-      if (lacking_) {
-        BOUGH_TRY(lacking_->note(entry, size() - 1));
+      if (hiddenEntries_) {
+        BOUGH_TRY(hiddenEntries_->note(entry, size() - 1));
       }
       if (isKept) bytes += bytesOf(entry);
       isKept = isKept && bytes <= keptBytes;
@@ -71,12 +71,12 @@ Result<void> EntryList::readSession(std::size_t keptBytes) {
     if (!isKept) kept_ = {};
   }
   if (isKept) entries_ = &kept_;
-  if (lacking_) lacking_->end();
+  if (hiddenEntries_) hiddenEntries_->end();
   return {};
 }
 
 const EntryList::Hidden* EntryList::hidden(std::size_t place) const {
-  return lacking_ ? lacking_->find(place) : nullptr;
+  return hiddenEntries_ ? hiddenEntries_->find(place) : nullptr;
 }
 
 void EntryList::add(const Entry& entry, std::string_view id) {
@@ -89,7 +89,8 @@ void EntryList::add(const Entry& entry, std::string_view id) {
   outline.isRedacted = entry.redacted;
   outline.isUnreadable = isUnreadable(entry);
   if (isConversation(outline.kind)) {
-    if (!lacking_ && (entry.redacted || outline.isUnreadable)) lacking_ = std::make_shared<Lacking>(*this);
+    if (!hiddenEntries_ && (entry.redacted || outline.isUnreadable))
+      hiddenEntries_ = std::make_shared<HiddenEntries>(*this);
     const std::size_t parent = entry.parentId && !entry.parentId->empty() ? find(*entry.parentId) : kNone;
     if (parent != kNone) outline.parent = static_cast<Sequence>(parent);
   }
@@ -115,7 +116,7 @@ std::size_t EntryList::find(std::string_view id) const {
 }
 
 EntryPin EntryList::at(std::size_t place) const {
-  if (const EntryPin* other = lacking_ ? lacking_->replacement(place) : nullptr) return *other;
+  if (const EntryPin* other = hiddenEntries_ ? hiddenEntries_->replacement(place) : nullptr) return *other;
   if (entries_ != nullptr) return {EntryPin(), &(*entries_)[place]};
   const auto block = blockOf(place);
   if (block) return {block, &block->entries[place - block->first]};

@@ -47,7 +47,7 @@ class EntryList {
   [[nodiscard]] std::size_t size() const { return outlines_.size(); }
   [[nodiscard]] std::string_view id(std::size_t place) const { return outlines_[place].id; }
   [[nodiscard]] EntryKind kind(std::size_t place) const { return outlines_[place].kind; }
-  [[nodiscard]] bool isTalk(std::size_t place) const { return isConversation(kind(place)); }
+  [[nodiscard]] bool isInConversation(std::size_t place) const { return isConversation(kind(place)); }
   [[nodiscard]] bool isMessage(std::size_t place) const { return outlines_[place].isMessage; }
   [[nodiscard]] bool isRedacted(std::size_t place) const { return outlines_[place].isRedacted; }
   /// Returns whether the entry is redacted and nothing replaces it. A redacted message that answered calls is replaced
@@ -63,7 +63,7 @@ class EntryList {
   /// Returns nullptr for any other entry, and when the list was made without a session.
   [[nodiscard]] const Hidden* hidden(std::size_t place) const;
   /// Returns whether an entry of the conversation is redacted or unreadable.
-  [[nodiscard]] bool lacksSome() const { return lacking_ != nullptr; }
+  [[nodiscard]] bool hasHidden() const { return hiddenEntries_ != nullptr; }
   [[nodiscard]] std::size_t payloadBytes(std::size_t place) const { return outlines_[place].payloadBytes; }
   /// Returns how many bytes the entry takes in a line of another agent's file (carried.h).
   [[nodiscard]] std::size_t carriedBytes(std::size_t place) const { return outlines_[place].carriedBytes; }
@@ -93,10 +93,10 @@ class EntryList {
     bool isUnreadable = false;
     bool answersCalls = false;  // redacted, and replaced by results that say so
   };
-  // The entries that are redacted, erased or damaged (lacking_entries.cpp).
-  class Lacking {
+  // The entries that are redacted, erased or damaged (hidden_entries.cpp).
+  class HiddenEntries {
    public:
-    explicit Lacking(EntryList& list) : list_(list) {}
+    explicit HiddenEntries(EntryList& list) : list_(list) {}
     /// Takes the next entry of the session.
     Result<void> note(const Entry& entry, std::size_t place);
     /// Called after the last entry. Removes lines that repeat what is hidden, and adds results that say what became of
@@ -146,7 +146,7 @@ class EntryList {
     std::optional<Error> error;
   };
   mutable Cache cache_;
-  std::shared_ptr<Lacking> lacking_;
+  std::shared_ptr<HiddenEntries> hiddenEntries_;
 };
 
 }  // namespace bough::transcript

@@ -163,7 +163,7 @@ Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& s
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries.kind(i) == EntryKind::SessionInfo) {
       facts.title = json::findString(entries.at(i)->payload, "title").value_or(facts.title);
-    } else if (facts.created.empty() && entries.isTalk(i)) {
+    } else if (facts.created.empty() && entries.isInConversation(i)) {
       facts.created = entries.at(i)->timestamp;
     }
   }

@@ -24,7 +24,7 @@ std::vector<std::size_t> EntryTree::path(std::size_t leaf) const {
 std::vector<std::size_t> EntryTree::leaves() const {
   std::vector<std::size_t> leaves;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (entries_.isTalk(i) && childCounts_[i] == 0) leaves.push_back(i);
+    if (entries_.isInConversation(i) && childCounts_[i] == 0) leaves.push_back(i);
   }
   return leaves;
 }
@@ -39,7 +39,7 @@ std::size_t EntryTree::head(std::string_view agent) const {
   std::size_t head = kNone;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const bool isHead = entries_.kind(i) == EntryKind::Head;
-    if (!entries_.isTalk(i) && !isHead) continue;
+    if (!entries_.isInConversation(i) && !isHead) continue;
     if (!agent.empty()) {
       const auto origin = originOf(*entries_.at(i));
       if (!origin || origin->agent != agent) continue;

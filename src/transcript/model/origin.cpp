@@ -64,10 +64,10 @@ std::vector<Hole> usable(std::string_view raw, std::vector<Hole> holes) {
 void appendOrigin(std::string& payload, const Origin& origin, std::string_view raw, std::vector<Hole> holes) {
   payload += payload.size() > 1 ? ",\"transcript\":" : "\"transcript\":";
   json::Writer writer(payload);
-  writer.beginObject().member("agent", origin.agent).member("at", origin.at);
-  if (!origin.what.empty()) writer.member("what", origin.what);
+  writer.beginObject().member("agent", origin.agent).member("at", origin.offset);
+  if (!origin.lineKind.empty()) writer.member("what", origin.lineKind);
   if (origin.torn) writer.member("torn", true);
-  if (origin.fixed) writer.member("fixed", true);
+  if (origin.differsFromLine) writer.member("fixed", true);
   if (!raw.empty()) {
     holes = usable(raw, std::move(holes));
     writer.key("line").beginArray();
@@ -167,12 +167,12 @@ std::optional<Origin> originOf(const Entry& entry) {
   if (!agent || !at) return std::nullopt;
   Origin origin;
   origin.agent = std::move(*agent);
-  origin.at = *at;
+  origin.offset = *at;
   origin.sizeBytes = json::findUnsigned(*member, "size").value_or(0);
-  origin.what = json::findString(*member, "what").value_or("");
+  origin.lineKind = json::findString(*member, "what").value_or("");
   origin.hasLine = json::findMember(*member, "line").has_value();
   origin.torn = json::findMember(*member, "torn") == "true";
-  origin.fixed = json::findMember(*member, "fixed") == "true";
+  origin.differsFromLine = json::findMember(*member, "fixed") == "true";
   if (entry.type == entry_type::kSessionInfo) origin.carries = carriedIdsIn(*member);
   return origin;
 }

@@ -25,18 +25,18 @@ struct CarriedIds {
   std::size_t own = kNone;  ///< Index of the entry that the line was written for.
 };
 
-/// Origin::what of a line that repeats an earlier line. A clean copy leaves it out.
+/// Origin::lineKind of a line that repeats an earlier line. A clean copy leaves it out.
 inline constexpr std::string_view kRepeated = "repeated";
 
 /// What an entry says about its line.
 struct Origin {
   std::string agent;
-  std::uint64_t at = 0;         ///< Offset of the line.
-  std::uint64_t sizeBytes = 0;  ///< Number of bytes of the file that it represents.
-  std::string what;             ///< For a line outside the conversation: the agent's word for it.
-  bool hasLine = false;         ///< False for all but the first entry of a line, and for a line that was skipped.
-  bool fixed = false;           ///< Its id or parent differs from the line, because the line's own could not be used.
-  bool torn = false;            ///< End of a file that was still being written; a later entry may replace it.
+  std::uint64_t offset = 0;      ///< Offset of the line.
+  std::uint64_t sizeBytes = 0;   ///< Number of bytes of the file that it represents.
+  std::string lineKind;          ///< For a line outside the conversation: the agent's word for it.
+  bool hasLine = false;          ///< False for all but the first entry of a line, and for a line that was skipped.
+  bool differsFromLine = false;  ///< Its id or parent differs from the line, because the line's own could not be used.
+  bool torn = false;             ///< End of a file that was still being written; a later entry may replace it.
   std::optional<CarriedIds> carries{};
 };
 

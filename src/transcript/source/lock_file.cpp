@@ -15,7 +15,7 @@
 #include "base/system/environment.h"
 #include "base/system/file_io.h"
 #include "base/text/timestamp.h"
-#include "transcript/source/beside.h"
+#include "transcript/source/nearby_files.h"
 
 namespace bough::transcript {
 namespace {
@@ -45,7 +45,7 @@ bool isAbandoned(const std::string& path) {
 // lock removes it, and only when the lock is still the one at that path; so nobody removes a lock that another process
 // has made since. Returns false when another process is about to remove it.
 template <typename Stale, typename Remove>
-bool takeAway(const std::string& path, Stale isStale, Remove remove) {
+bool removeIfStale(const std::string& path, Stale isStale, Remove remove) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return errno == ENOENT;
   struct stat opened{};
@@ -64,14 +64,14 @@ Result<void> takeLock(const std::string& path, Make make, Stale isStale, Remove 
     const int error = make();
     if (error == 0) return {};
     if (error != EEXIST) return std::unexpected(systemError(error, "lock", path));
-    if (!isStale() || !takeAway(path, isStale, remove)) std::this_thread::sleep_for(kPause);
+    if (!isStale() || !removeIfStale(path, isStale, remove)) std::this_thread::sleep_for(kPause);
   }
   return fail(ErrorCode::Busy, fmt::format("{} is held by the agent", path), "try again when it is idle");
 }
 
 }  // namespace
 
-Result<LockFile> LockFile::take(const std::string& path) {
+Result<LockFile> LockFile::acquire(const std::string& path) {
   const std::uint64_t now = systemEnvironment().clock.nowMs();
   const std::string text = fmt::format(R"({{"pid":{},"createdAt":"{}"}})", ::getpid(), formatTimestamp(now));
   const auto make = [&] {
@@ -93,7 +93,7 @@ LockFile::~LockFile() {
   if (!path_.empty()) ::unlink(path_.c_str());
 }
 
-Result<LockFolder> LockFolder::take(const std::string& path) {
+Result<LockFolder> LockFolder::acquire(const std::string& path) {
   auto taken = takeLock(
       path, [&] { return ::mkdir(path.c_str(), 0700) == 0 ? 0 : errno; }, [&] { return ageMs(path) > kStaleMs; },
       [&] { ::rmdir(path.c_str()); });

@@ -10,10 +10,10 @@
 namespace bough::transcript {
 
 /// OpenClaw's lock: a file `….lock` with {"pid","createdAt"}. It is stale after 30 s, or when its process is gone.
-/// `take` fails with Busy after 10 s.
+/// `acquire` fails with Busy after 10 s.
 class LockFile {
  public:
-  static Result<LockFile> take(const std::string& path);
+  static Result<LockFile> acquire(const std::string& path);
   LockFile(LockFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   LockFile& operator=(LockFile&&) = delete;
   ~LockFile();
@@ -23,10 +23,10 @@ class LockFile {
   std::string path_;
 };
 
-/// The lock of MyAgents: a folder. It is stale after 30 s. `take` fails with Busy after 10 s.
+/// The lock of MyAgents: a folder. It is stale after 30 s. `acquire` fails with Busy after 10 s.
 class LockFolder {
  public:
-  static Result<LockFolder> take(const std::string& path);
+  static Result<LockFolder> acquire(const std::string& path);
   LockFolder(LockFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   LockFolder& operator=(LockFolder&&) = delete;
   ~LockFolder();

@@ -9,7 +9,7 @@
 
 #include "base/json/json_scan.h"
 #include "base/try.h"
-#include "transcript/source/beside.h"
+#include "transcript/source/nearby_files.h"
 
 namespace bough::transcript {
 namespace {

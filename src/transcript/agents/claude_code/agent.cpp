@@ -76,7 +76,7 @@ bool tells(std::string_view object) {
   return line.has("uuid") || line.has("leafUuid") || isOfKnownType(line.text("type"));
 }
 
-std::string misfitOfClaudeCode(const Sample& sample) {
+std::string mismatchOfClaudeCode(const Sample& sample) {
   if (sample.objects.empty()) return "it holds no JSON objects";
   for (const std::string_view object : sample.objects) {
     const Members line(object);
@@ -91,18 +91,18 @@ Agent claudeCode() {
   Agent agent;
   agent.name = "claude-code";
   agent.dialect = Dialect::Anthropic;
-  agent.tree = true;
-  agent.headLast = true;
-  agent.hasPlainTexts = true;
+  agent.canHoldTree = true;
+  agent.continuesFromEnd = true;
+  agent.canShortenTexts = true;
   agent.idMember = "uuid";
   agent.parentMember = "parentUuid";
   static constexpr std::string_view kNames[] = {"logicalParentUuid", "sourceToolAssistantUUID", "leafUuid"};
   agent.nameMembers = kNames;
-  agent.misfit = misfitOfClaudeCode;
+  agent.mismatch = mismatchOfClaudeCode;
   agent.isRecord = isClaudeRecord;
   agent.makeReader = [] { return claude_code::makeReader(); };
   agent.makeWriter = [] { return claude_code::makeWriter(); };
-  agent.ofMainSession = claude_code::ofMainSession;
+  agent.toMainSessionLine = claude_code::toMainSessionLine;
   agent.isSubagent = [](std::string_view sessionId) { return sessionId.starts_with("agent-"); };
   static constexpr std::string_view kFolder[] = {"CLAUDE_CONFIG_DIR"};
   agent.folderVariables = kFolder;

@@ -22,7 +22,7 @@ bool isAnswerLine(const Line& line) {
   return !parts.id.empty() && isKind(parts.content, json::Kind::Array);
 }
 
-bool HeldAnswer::open(const Record& record, Line& line) {
+bool HeldAnswer::begin(const Record& record, Line& line) {
   if (!isAnswerLine(line)) return false;
   key_ = answerKey(line);
   isSidechain_ = line.isSidechain;
@@ -30,13 +30,13 @@ bool HeldAnswer::open(const Record& record, Line& line) {
   return true;
 }
 
-bool HeldAnswer::join(const Record& record, Line& line) {
+bool HeldAnswer::add(const Record& record, Line& line) {
   if (!hasRoom(record) || !belongs(line)) return false;
   hold(record, line);
   return true;
 }
 
-bool HeldAnswer::join(const Record& record) {
+bool HeldAnswer::add(const Record& record) {
   const bool isInside = record.kind != RecordKind::Torn && record.kind != RecordKind::Skipped;
   if (lines_.empty() || !isInside || !hasRoom(record)) return false;
   bytes_ += record.sizeBytes;
@@ -74,8 +74,8 @@ void HeldAnswer::hold(const Record& record, Line& line) {
   lines_.emplace_back(record, std::move(line), isBlock);
 }
 
-std::deque<Held> HeldAnswer::take() {
-  std::deque<Held> taken;
+std::deque<HeldLine> HeldAnswer::takeLines() {
+  std::deque<HeldLine> taken;
   taken.swap(lines_);
   uuids_.clear();
   bytes_ = 0;

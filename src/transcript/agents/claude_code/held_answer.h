@@ -21,13 +21,14 @@ inline std::string answerKey(const Line& line) {
 }
 
 /// A line that is held back.
-struct Held {
-  explicit Held(const Record& from) : record(from) {}
-  Held(const Record& from, Line&& parsed, bool ofAnswer) : record(from), line(std::move(parsed)), isBlock(ofAnswer) {
-    moveTo(*line, from.text, record.record().text);
+struct HeldLine {
+  explicit HeldLine(const Record& from) : record(from) {}
+  HeldLine(const Record& from, Line&& parsed, bool ofAnswer)
+      : record(from), line(std::move(parsed)), isBlock(ofAnswer) {
+    rebaseSlices(*line, from.text, record.record().text);
   }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
+  HeldLine(const HeldLine&) = delete;
+  HeldLine& operator=(const HeldLine&) = delete;
 
   HeldRecord record;
   /// Points into the record. Empty when the record is not JSON or repeats an earlier line.
@@ -47,16 +48,16 @@ class HeldAnswer {
 
   /// Takes a line that begins an answer which may have more lines, and empties `line`. Returns false when the line does
   /// not begin an answer.
-  bool open(const Record& record, Line& line);
+  bool begin(const Record& record, Line& line);
   /// Takes a line that belongs to the answer or may be between its lines. Returns false when it does not belong there,
   /// or when there is no room for it.
-  bool join(const Record& record, Line& line);
+  bool add(const Record& record, Line& line);
   /// The same for a record that is not JSON or repeats an earlier line: blank lines and damaged lines do not end an
   /// answer.
-  bool join(const Record& record);
+  bool add(const Record& record);
 
   /// Returns all lines and becomes empty.
-  std::deque<Held> take();
+  std::deque<HeldLine> takeLines();
 
  private:
   void hold(const Record& record, Line& line);
@@ -64,7 +65,7 @@ class HeldAnswer {
   [[nodiscard]] bool isOfOtherChain(const Line& line) const;
   [[nodiscard]] bool hasRoom(const Record& record) const;
 
-  std::deque<Held> lines_;  // a deque, so that its elements do not move
+  std::deque<HeldLine> lines_;  // a deque, so that its elements do not move
   std::unordered_set<std::string> uuids_;
   std::size_t bytes_ = 0;
   std::size_t otherChainLines_ = 0;

@@ -74,7 +74,7 @@ const MessageParts& partsOf(const Line& line) {
   return *line.parts;
 }
 
-void moveTo(Line& line, std::string_view before, std::string_view now) {
+void rebaseSlices(Line& line, std::string_view before, std::string_view now) {
   const auto move = [&](std::string_view& view) {
     if (!view.empty()) view = now.substr(static_cast<std::size_t>(view.data() - before.data()), view.size());
   };
@@ -102,7 +102,7 @@ MessageParts parseMessage(std::string_view message) {
   return parts;
 }
 
-std::string ofMainSession(std::string_view object) {
+std::string toMainSessionLine(std::string_view object) {
   if (json::findMember(object, "isSidechain") != "true" || !json::findMember(object, "agentId")) return {};
   json::Writer writer;
   writer.beginObject();

@@ -51,11 +51,11 @@ MessageParts parseMessage(std::string_view message);
 const MessageParts& partsOf(const Line& line);
 
 /// Makes a line that was parsed from `before` point into `now`, a copy of the same bytes.
-void moveTo(Line& line, std::string_view before, std::string_view now);
+void rebaseSlices(Line& line, std::string_view before, std::string_view now);
 
 /// Converts the line of a subagent to a line of a session that people continue, because Claude Code does not list files
 /// with a subagent's lines. Returns an empty string for any other line.
-std::string ofMainSession(std::string_view object);
+std::string toMainSessionLine(std::string_view object);
 
 /// Returns whether a list of blocks contains only tool results, and at least one.
 bool isAllResults(std::string_view content);

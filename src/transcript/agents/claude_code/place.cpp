@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "transcript/model/uuid.h"
-#include "transcript/source/beside.h"
+#include "transcript/source/nearby_files.h"
 
 namespace bough::transcript::claude_code {
 namespace {

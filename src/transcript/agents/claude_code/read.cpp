@@ -42,7 +42,7 @@ std::string firstPreserved(std::string_view metadata, const Builder& out) {
 
 // Returns the index after the last line of the answer, and after the last line of every other answer that has a line
 // between them.
-std::size_t endOfAnswer(const std::deque<Held>& held) {
+std::size_t endOfAnswer(const std::deque<HeldLine>& held) {
   std::size_t end = 0;
   for (std::size_t i = 0; i < held.size(); ++i) end = held[i].isBlock ? i + 1 : end;
   if (end < 2) return end;
@@ -91,14 +91,14 @@ class ClaudeReader : public Reader {
   void record(const Record& record, Builder& out) override {
     releaseOld(record, out);
     Line line = parseLine(record.text);
-    lines_.isNew(record, line) ? take(record, line, out) : takeBytes(record, out);
+    lines_.isNew(record, line) ? process(record, line, out) : processBytes(record, out);
   }
 
-  void giveHeld(Builder& out) override { releaseAll(out); }
+  void flushHeld(Builder& out) override { releaseAll(out); }
 
   void notJson(const Record& record, Builder& out) override {
     releaseOld(record, out);
-    takeBytes(record, out);
+    processBytes(record, out);
   }
 
   void end(Builder& out) override {
@@ -111,18 +111,18 @@ class ClaudeReader : public Reader {
   }
 
  private:
-  void take(const Record& record, Line& line, Builder& out) {
+  void process(const Record& record, Line& line, Builder& out) {
     while (!held_.empty()) {
-      if (held_.join(record, line)) return;
+      if (held_.add(record, line)) return;
       release(out);
     }
-    if (!held_.open(record, line)) give(record, line, out);
+    if (!held_.begin(record, line)) emit(record, line, out);
   }
 
   // Takes a record that is not JSON or repeats an earlier line.
-  void takeBytes(Record record, Builder& out) {
+  void processBytes(Record record, Builder& out) {
     if (record.kind == RecordKind::Json && record.reason.empty()) record.reason = "a line that was written before";
-    if (held_.join(record)) return;
+    if (held_.add(record)) return;
     releaseAll(out);
     record.kind == RecordKind::Json ? out.keep(record, {}, kRepeated) : out.keepBytes(record);
   }
@@ -140,18 +140,18 @@ class ClaudeReader : public Reader {
   // Passes on the answer that is held. Lines after it may be held again, because the lines of other chains may contain
   // answers, too.
   void release(Builder& out) {
-    std::deque<Held> held = held_.take();
+    std::deque<HeldLine> held = held_.takeLines();
     const std::size_t blocksEnd = endOfAnswer(held);
     if (blocksEnd > 1) giveAnswer(held, blocksEnd, out);
-    if (blocksEnd == 1) give(held.front().record.record(), *held.front().line, out);
+    if (blocksEnd == 1) emit(held.front().record.record(), *held.front().line, out);
     for (std::size_t i = blocksEnd; i < held.size(); ++i) {
       const Record record = held[i].record.record();
-      held[i].line ? take(record, *held[i].line, out) : takeBytes(record, out);
+      held[i].line ? process(record, *held[i].line, out) : processBytes(record, out);
     }
   }
 
   // Passes on the lines of one answer, and what is between them, as one record.
-  void giveAnswer(const std::deque<Held>& held, std::size_t end, Builder& out) {
+  void giveAnswer(const std::deque<HeldLine>& held, std::size_t end, Builder& out) {
     JoinedRecord joined;
     for (std::size_t i = 0; i < end; ++i) joined.add(held[i].record);
     joined.eachDamaged([&](const Record& part) { out.damage(part, part.reason, part.kind == RecordKind::Json); });
@@ -161,7 +161,7 @@ class ClaudeReader : public Reader {
     for (std::size_t i = 0; i < end; ++i) {
       if (!held[i].line) continue;
       Line& line = (held[i].isBlock ? blocks : others).emplace_back(*held[i].line);
-      moveTo(line, held[i].record.record().text, joined.text(i));
+      rebaseSlices(line, held[i].record.record().text, joined.text(i));
     }
     giveMerged(whole, blocks, out);
     giveOthers(whole, others, out);
@@ -180,7 +180,7 @@ class ClaudeReader : public Reader {
         giveMerged(whole, blocks, out);
         merged.insert(key);
       } else {
-        give(whole, *line, out);
+        emit(whole, *line, out);
       }
     }
   }
@@ -232,12 +232,12 @@ class ClaudeReader : public Reader {
     const std::string key = answerKey(line);
     for (const Line& block : blocks) {
       if (block.uuid.empty()) continue;
-      if (block.uuid != line.uuid) out.mean(block.uuid, out.entryFor(line.uuid));
+      if (block.uuid != line.uuid) out.mapId(block.uuid, out.entryFor(line.uuid));
       answers_.addBlock(key, block.uuid);
     }
   }
 
-  void give(const Record& record, const Line& line, Builder& out) {
+  void emit(const Record& record, const Line& line, Builder& out) {
     noteFacts(line, out.facts);
     const bool isMessage =
         (line.type == "user" || line.type == "assistant") && isKind(line.message, json::Kind::Object);

@@ -44,13 +44,13 @@ class ClaudeWriter : public Writer {
 
   void item(const Item& item, std::string& out) override {
     noteOwnId(*item.entry);
-    if (item.isInPlace && isForeignId(item.entry->id)) {
+    if (item.replacesRedactedLine && isForeignId(item.entry->id)) {
       ownIds_.emplace(item.entry->id, foreignIdOf(item.entry->id));
     }
     const std::string& type = item.entry->type;
     if (type == entry_type::kCompactionSummary) return writeCompaction(item, out);
     if (type == entry_type::kBranchSummary) return writeSummary(item, out);
-    noteNotHeld(item);
+    addLossyType(item);
     std::string parent = uuidOf(item.parentId);
     if (item.beginsKept && !item.messages.empty()) parent = writeBoundary(item, out);
     for (std::size_t i = 0; i < item.messages.size(); ++i) {

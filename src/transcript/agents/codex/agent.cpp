@@ -14,7 +14,7 @@ bool isCodexRecord(std::string_view object) {
   return line.isString("timestamp") && line.isString("type") && line.isObject("payload");
 }
 
-std::string misfitOfCodex(const Sample& sample) {
+std::string mismatchOfCodex(const Sample& sample) {
   if (sample.objects.empty()) return "it holds no JSON objects";
   for (const std::string_view object : sample.objects) {
     const std::string type = Members(object).text("type");
@@ -31,7 +31,7 @@ Agent codexRollout() {
   Agent agent;
   agent.name = "codex";
   agent.dialect = Dialect::OpenaiResponses;
-  agent.misfit = misfitOfCodex;
+  agent.mismatch = mismatchOfCodex;
   agent.isRecord = isCodexRecord;
   agent.isHeader = [](std::string_view object) { return Members(object).text("type") == "session_meta"; };
   agent.makeReader = [] { return codex::makeReader(); };

@@ -30,12 +30,12 @@ std::string infoOf(std::string_view usage, std::string_view before, const std::s
 
 }  // namespace
 
-std::string Costs::record(const Members& record, const std::string& model) {
+std::string Costs::costOfRecord(const Members& record, const std::string& model) {
   hasRecords_ = true;
   return infoOf(record.raw("usage"), {}, record.text("response_id"), model);
 }
 
-std::string Costs::count(const Members& event, const std::string& thread, const std::string& model) {
+std::string Costs::increaseOfTotal(const Members& event, const std::string& thread, const std::string& model) {
   const std::string_view info = event.raw("info");
   const auto total = json::findMember(info, "total_token_usage");
   const auto last = json::findMember(info, "last_token_usage");

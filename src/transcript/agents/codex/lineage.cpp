@@ -9,7 +9,7 @@
 #include "transcript/agents/codex/read.h"
 #include "transcript/model/facts.h"
 #include "transcript/model/uuid.h"
-#include "transcript/source/beside.h"
+#include "transcript/source/nearby_files.h"
 
 namespace bough::transcript::codex {
 namespace {
@@ -145,11 +145,11 @@ Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint
     if (!record) problem = "the file that it was forked from cannot be read";
     if (!record || !*record) break;
     if ((*record)->kind != RecordKind::Json) {
-      reader->giveHeld(builder);
+      reader->flushHeld(builder);
       continue;
     }
     if (auto carried = (*record)->repaired ? std::nullopt : carriedIn((*record)->text)) {
-      reader->giveHeld(builder);
+      reader->flushHeld(builder);
       builder.carry(**record, std::move(*carried));
     }
     reader->record(**record, builder);

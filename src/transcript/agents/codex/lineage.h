@@ -32,8 +32,8 @@ struct EarlierMessage {
 
 /// A turn of the history that precedes a file's own lines.
 struct EarlierTurn {
-  std::string before;     ///< The entry that the user's message continues; empty for none.
-  std::size_t given = 0;  ///< Number of messages before it.
+  std::string before;            ///< The entry that the user's message continues; empty for none.
+  std::size_t messageCount = 0;  ///< Number of messages before it.
 };
 
 /// What a forked thread continues: the state that its reader would have if the lines before the fork were its own.

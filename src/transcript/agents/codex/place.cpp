@@ -7,7 +7,7 @@
 #include "base/try.h"
 #include "transcript/agents/codex/lineage.h"
 #include "transcript/model/uuid.h"
-#include "transcript/source/beside.h"
+#include "transcript/source/nearby_files.h"
 
 namespace bough::transcript::codex {
 namespace {

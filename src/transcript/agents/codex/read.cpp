@@ -13,9 +13,9 @@
 #include <functional>
 
 #include "base/json/json_write.h"
+#include "transcript/agents/codex/displayed_words.h"
 #include "transcript/agents/codex/items.h"
 #include "transcript/agents/codex/lineage.h"
-#include "transcript/agents/codex/shown.h"
 #include "transcript/model/ids.h"
 #include "transcript/model/uuid.h"
 #include "transcript/source/held.h"
@@ -140,7 +140,7 @@ std::string idOf(const std::string& name) {
 
 // Entries of a file that this file continues are named by their entry ids.
 void adoptEarlier(const std::string& id, Builder& out) {
-  if (!id.empty() && out.entryFor(id).empty()) out.mean(id, id);
+  if (!id.empty() && out.entryFor(id).empty()) out.mapId(id, id);
 }
 
 // An item with something that Codex itself tells the model. A person may have said the same words: then an event before
@@ -155,7 +155,7 @@ struct HeldContext {
   [[nodiscard]] bool isSaidBy(const Record& next, const Members& line, const Builder::Wanted& wanted) const {
     if (line.text("type") != "event_msg" || !line.isObject("payload")) return false;
     if (wanted.keepsApart(record.offset(), next.offset)) return false;
-    return Shown::isSaid(Members(line.raw("payload")), itemText(Members(item()).raw("content")));
+    return DisplayedWords::isSaid(Members(line.raw("payload")), itemText(Members(item()).raw("content")));
   }
 };
 
@@ -174,13 +174,13 @@ class CodexReader : public HistoryReader {
         .problem = forks_.problem, .messages = given_.all(rollout_, out), .prompts = prompts_.all(), .costs = costs_};
     for (const EarlierTurn& turn : turns_) {
       const std::string before = out.entryFor(turn.before);
-      lineage.turns.push_back({.before = before.empty() ? turn.before : before, .given = turn.given});
+      lineage.turns.push_back({.before = before.empty() ? turn.before : before, .messageCount = turn.messageCount});
     }
     lineage.rootThread = thread_.root;
     return lineage;
   }
 
-  void giveHeld(Builder& out) override {
+  void flushHeld(Builder& out) override {
     if (!context_) return;
     const HeldContext context = std::move(*context_);
     context_.reset();
@@ -193,14 +193,14 @@ class CodexReader : public HistoryReader {
   void record(const Record& record, Builder& out) override {
     const Members line(record.text);
     if (context_) context_->isSaid = context_->isSaidBy(record, line, out.wanted());
-    giveHeld(out);
+    flushHeld(out);
     // An earlier read ended here.
     const auto& wanted = out.wanted();
-    const bool goesOn = shown_.lastOffset < wanted.fromOffset && record.offset >= wanted.fromOffset;
-    if (goesOn && shown_.lacksItems() && wanted.wasGiven && wanted.wasGiven(shown_.lastOffset + 1)) {
-      giveShown(shown_.lastOffset + 1, out);
+    const bool goesOn = displayed_.lastOffset < wanted.fromOffset && record.offset >= wanted.fromOffset;
+    if (goesOn && displayed_.lacksItems() && wanted.wasGiven && wanted.wasGiven(displayed_.lastOffset + 1)) {
+      giveShown(displayed_.lastOffset + 1, out);
     }
-    shown_.lastOffset = record.offset;
+    displayed_.lastOffset = record.offset;
     time_ = line.text("timestamp");
     const std::string type = line.text("type");
     const std::string_view payload = line.raw("payload");
@@ -222,8 +222,8 @@ class CodexReader : public HistoryReader {
   }
 
   void end(Builder& out) override {
-    giveHeld(out);
-    if (shown_.lacksItems()) giveShown(shown_.lastOffset + 1, out);
+    flushHeld(out);
+    if (displayed_.lacksItems()) giveShown(displayed_.lastOffset + 1, out);
     if (rolledBack_) out.setHead(*rolledBack_);
   }
 
@@ -281,7 +281,7 @@ class CodexReader : public HistoryReader {
     out.facts.parentSession = lineage.sessionId;
     out.facts.parentEntryId = lineage.lastEntryId;
     lastId_ = lineage.lastEntryId;
-    if (!lastId_.empty()) out.mean(lastId_, lastId_);
+    if (!lastId_.empty()) out.mapId(lastId_, lastId_);
     given_.inherit(lineage.messages);
     turns_ = std::move(lineage.turns);
     prompts_.inherit(std::move(lineage.prompts));
@@ -310,7 +310,7 @@ class CodexReader : public HistoryReader {
     Record none;
     none.kind = RecordKind::Json;
     none.offset = offset;
-    for (const ShownWords& words : shown_.take()) {
+    for (const DisplayedText& words : displayed_.endTurn()) {
       id_ = itemId(rollout_, words.offset, 1);
       Place place;
       place.id = id_;
@@ -338,8 +338,8 @@ class CodexReader : public HistoryReader {
       const std::string role = parts.text("role");
       const std::string text = itemText(parts.raw("content"));
       const bool isContext = role == "user" && isInjected(text);
-      const bool isSaid = isContext && shown_.awaits(text);
-      shown_.item(text);
+      const bool isSaid = isContext && displayed_.awaitsItem(text);
+      displayed_.addItem(text);
       if (role == "developer" || role == "system") return keep(record, role, out);
       if (isContext && !isSaid) {
         context_.emplace(HeldContext{.record = HeldRecord(record), .time = time_});
@@ -348,13 +348,13 @@ class CodexReader : public HistoryReader {
       if (isSaid) return giveMessage(record, item, {}, out);
       if (role == "user") {
         giveShown(record.offset, out);
-        shown_.begin();
-        shown_.item(text);
-        turns_.push_back({.before = rolledBack_ ? *rolledBack_ : lastId_, .given = given_.size()});
+        displayed_.beginTurn();
+        displayed_.addItem(text);
+        turns_.push_back({.before = rolledBack_ ? *rolledBack_ : lastId_, .messageCount = given_.size()});
         prompts_.add(item);
       }
     }
-    if (type == "reasoning") shown_.item(itemText(parts.raw("summary")) + itemText(parts.raw("content")));
+    if (type == "reasoning") displayed_.addItem(itemText(parts.raw("summary")) + itemText(parts.raw("content")));
     if (type == "local_shell_call") return takeShellCall(record, parts, out);
     if (type == "ghost_snapshot" || type == "compaction" || type == "context_compaction")
       return keep(record, type, out);
@@ -433,7 +433,7 @@ class CodexReader : public HistoryReader {
   void takeOther(const Record& record, std::string_view type, std::string_view payload, Builder& out) {
     const Members event(payload);
     const std::string name = event.text("type");
-    if (type == "event_msg") shown_.event(record.offset, time_, event);
+    if (type == "event_msg") displayed_.addEvent(record.offset, time_, event);
     if (type == "event_msg" && (name == "turn_aborted" || name == "task_complete")) giveShown(record.offset, out);
     if (type == "event_msg" && name == "thread_rolled_back") {
       giveShown(record.offset, out);
@@ -444,8 +444,9 @@ class CodexReader : public HistoryReader {
       out.facts.title = event.text("thread_name");
       info = "\"title\":" + json::quoted(out.facts.title);
     }
-    if (type == "token_usage_record") info = costs_.record(event, out.facts.model);
-    if (type == "event_msg" && name == "token_count") info = costs_.count(event, thread_.root, out.facts.model);
+    if (type == "token_usage_record") info = costs_.costOfRecord(event, out.facts.model);
+    if (type == "event_msg" && name == "token_count")
+      info = costs_.increaseOfTotal(event, thread_.root, out.facts.model);
     keep(record, name.empty() ? std::string(type) : fmt::format("{}/{}", type, name), out, info);
   }
 
@@ -453,7 +454,7 @@ class CodexReader : public HistoryReader {
   void rollBack(std::uint64_t count, Builder& out) {
     for (; count > 0 && !turns_.empty(); --count) {
       rolledBack_ = turns_.back().before;
-      given_.cut(turns_.back().given);
+      given_.cut(turns_.back().messageCount);
       turns_.pop_back();
       prompts_.dropLast();
     }
@@ -469,7 +470,7 @@ class CodexReader : public HistoryReader {
   std::string rollout_;  // the id, which is that of the thread unless the rollout replaced an earlier one
   ThreadFacts thread_;
   Costs costs_;
-  Shown shown_;
+  DisplayedWords displayed_;
   std::optional<HeldContext> context_;
   std::string time_;
   std::string id_;

@@ -9,7 +9,7 @@
 #include "base/try.h"
 #include "transcript/agents/codex/items.h"
 #include "transcript/agents/codex/read.h"
-#include "transcript/model/carrying.h"
+#include "transcript/model/carrier_writer.h"
 #include "transcript/model/uuid.h"
 #include "transcript/source/json_line.h"
 
@@ -45,8 +45,9 @@ std::vector<TranscriptFacts> factsOf(TranscriptFacts facts, const TreeItems& ite
 // conversation from completed items, turn by turn.
 class TreeWriting {
  public:
-  TreeWriting(const TranscriptFacts& facts, const TreeItems& items, TreeCargo& cargo, const TranscriptFiles& files)
-      : items_(items), cargo_(cargo), files_(files), facts_(factsOf(facts, items)) {
+  TreeWriting(const TranscriptFacts& facts, const TreeItems& items, TreeCarrierWriter& carrierWriter,
+              const TranscriptFiles& files)
+      : items_(items), carrierWriter_(carrierWriter), files_(files), facts_(factsOf(facts, items)) {
     for (const OwnPart& branch : items.branches) {
       if (branch.base != EntryList::kNone) ends_.try_emplace(branch.base);
     }
@@ -58,13 +59,13 @@ class TreeWriting {
       const OwnPart& branch = items_.branches[file_];
       begin(branch);
       for (const std::size_t place : branch.places) {
-        BOUGH_TRY(give());
+        BOUGH_TRY(passOn());
         items_.with(place, [&](const Item& item) { write(item, place); });
         BOUGH_TRY(items_.entries.check());
       }
       flush(/*last=*/turn_.empty());
       closeTurn(/*last=*/true);
-      BOUGH_TRY(give());
+      BOUGH_TRY(passOn());
     }
     return {};
   }
@@ -88,14 +89,14 @@ class TreeWriting {
       writer.member("end_ordinal_exclusive", base->ordinal).member("end_byte_offset", base->offset).endObject();
     }
     writer.endObject();
-    cargo_.begin();
+    carrierWriter_.beginFile();
     line("session_meta", writer.text());
     // Programs find a thread by this line, which they read first and as a whole.
     out_ += std::exchange(text_, {});
   }
 
   // Passes on what is written.
-  Result<void> give() {
+  Result<void> passOn() {
     if (out_.empty()) return {};
     BOUGH_TRY(files_.add(file_, out_));
     givenBytes_ += out_.size();
@@ -121,14 +122,14 @@ class TreeWriting {
     }
     for (const std::string& each : items) writeItem(item, each);
     last_ = place;
-    cargo_.hold(std::exchange(text_, {}), item.entry);
+    carrierWriter_.setLines(std::exchange(text_, {}), item.entry);
     isHeld_ = true;
   }
 
   // Writes what is held to the file.
   void flush(bool last = false) {
-    if (!text_.empty()) cargo_.hold(std::exchange(text_, {}), nullptr);
-    out_ += cargo_.take(last);
+    if (!text_.empty()) carrierWriter_.setLines(std::exchange(text_, {}), nullptr);
+    out_ += carrierWriter_.takeLines(last);
     const auto end = isHeld_ ? ends_.find(last_) : ends_.end();
     if (end != ends_.end()) end->second = {.ordinal = ordinal_, .offset = givenBytes_ + out_.size()};
     isHeld_ = false;
@@ -190,7 +191,7 @@ class TreeWriting {
   }
 
   const TreeItems& items_;
-  TreeCargo& cargo_;
+  TreeCarrierWriter& carrierWriter_;
   const TranscriptFiles& files_;
   std::vector<TranscriptFacts> facts_;  // of the files
   std::size_t file_ = 0;
@@ -209,9 +210,9 @@ class TreeWriting {
 
 }  // namespace
 
-Result<void> writeTree(const TranscriptFacts& facts, const TreeItems& items, TreeCargo& cargo,
+Result<void> writeTree(const TranscriptFacts& facts, const TreeItems& items, TreeCarrierWriter& carrierWriter,
                        const TranscriptFiles& files) {
-  return TreeWriting(facts, items, cargo, files).run();
+  return TreeWriting(facts, items, carrierWriter, files).run();
 }
 
 }  // namespace bough::transcript::codex

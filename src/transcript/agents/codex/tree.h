@@ -8,7 +8,7 @@
 
 namespace bough::transcript::codex {
 
-Result<void> writeTree(const TranscriptFacts& facts, const TreeItems& items, TreeCargo& cargo,
+Result<void> writeTree(const TranscriptFacts& facts, const TreeItems& items, TreeCarrierWriter& carrierWriter,
                        const TranscriptFiles& files);
 
 }  // namespace bough::transcript::codex

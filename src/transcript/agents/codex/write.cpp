@@ -38,7 +38,7 @@ class CodexWriter : public Writer {
     if (type == entry_type::kBranchSummary) {
       return writeItem(item, userItem(Members(item.entry->payload).text("summary")), out);
     }
-    noteNotHeld(item);
+    addLossyType(item);
     for (const std::string& message : item.messages) writeItem(item, responseItem(message), out);
   }
 

@@ -39,7 +39,7 @@ bool isDocument(const Sample& sample) {
   return list != std::string_view::npos && bytes.substr(1, list).find_first_of("{}") == std::string_view::npos;
 }
 
-std::string misfitLines(const Sample& sample) {
+std::string mismatchOfLines(const Sample& sample) {
   if (isDocument(sample)) return "it is one document with a list of messages";
   if (sample.objects.empty()) return "it holds no JSON objects";
   for (const std::string_view object : sample.objects) {
@@ -50,7 +50,7 @@ std::string misfitLines(const Sample& sample) {
   return "it has no header with \"sessionId\" and \"projectHash\", and no messages of type gemini";
 }
 
-std::string misfitDocument(const Sample& sample) {
+std::string mismatchOfDocument(const Sample& sample) {
   const std::size_t begin = sample.bytes.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || sample.bytes[begin] != '{') return "it is not one JSON document";
   return isDocument(sample) ? "" : "it is not a document with \"sessionId\", \"projectHash\" and \"messages\"";
@@ -76,7 +76,7 @@ Agent row() {
 
 Agent geminiCli() {
   Agent agent = row();
-  agent.misfit = misfitLines;
+  agent.mismatch = mismatchOfLines;
   agent.isHeader = isHeader;
   return agent;
 }
@@ -85,7 +85,7 @@ Agent geminiCliDocument() {
   Agent agent = row();
   agent.framing = Framing::Document;
   agent.listName = "messages";
-  agent.misfit = misfitDocument;
+  agent.mismatch = mismatchOfDocument;
   return agent;
 }
 

@@ -35,7 +35,7 @@ class Assembling {
     } else if (type == "user") {
       assembleUser();
     } else {
-      out_.what = type.empty() ? "unknown" : type;
+      out_.kindName = type.empty() ? "unknown" : type;
     }
   }
 
@@ -71,7 +71,7 @@ class Assembling {
       while (const auto call = list.next()) noteCall(*call);
     }
     said += calls_;
-    out_.meaning = std::hash<std::string>{}(said);
+    out_.contentHash = std::hash<std::string>{}(said);
   }
 
   void noteCall(std::string_view call) {
@@ -113,18 +113,18 @@ class Assembling {
   }
 
   void assembleUser() {
-    if (parts_.empty()) out_.what = "empty";
+    if (parts_.empty()) out_.kindName = "empty";
     // Text that Gemini CLI adds may come before what a person said.
     const std::size_t said = static_cast<std::size_t>(std::ranges::find_if_not(parts_, isContext) - parts_.begin());
-    if (!parts_.empty() && said == parts_.size()) out_.what = "context";
+    if (!parts_.empty() && said == parts_.size()) out_.kindName = "context";
     parts_.erase(parts_.begin(), parts_.begin() + static_cast<std::ptrdiff_t>(said));
     std::string first;
     for (const std::string_view part : parts_) {
       if (!textPart(part).empty()) first += json::decodeString(textPart(part)).value_or("");
     }
     const std::string_view text = trimmed(first);
-    if (text.starts_with('/') || text.starts_with('?')) out_.what = "command";
-    if (!out_.what.empty()) return;
+    if (text.starts_with('/') || text.starts_with('?')) out_.kindName = "command";
+    if (!out_.kindName.empty()) return;
     out_.speaker = Speaker::User;
     out_.text = first;
     std::string list = "[";
@@ -158,7 +158,7 @@ class Assembling {
     addCalls(list, !isWhole);
     if (list.size() == 1) {
       out_.speaker = Speaker::Nobody;
-      out_.what = "empty";
+      out_.kindName = "empty";
       return;
     }
     json::Writer writer(out_.message);
@@ -210,8 +210,8 @@ class Assembling {
 
   void addResult(std::string callId, std::size_t place, std::string parts) {
     if (callId.empty()) callId = "#" + std::to_string(place);
-    const std::uint64_t meaning = std::hash<std::string>{}(parts);
-    out_.results.push_back({.callId = std::move(callId), .parts = std::move(parts), .meaning = meaning});
+    const std::uint64_t contentHash = std::hash<std::string>{}(parts);
+    out_.results.push_back({.callId = std::move(callId), .parts = std::move(parts), .contentHash = contentHash});
   }
 
   // Gemini's own count of prompt tokens includes those of tools.

@@ -18,16 +18,16 @@ enum class Speaker : std::uint8_t {
 
 /// The result of a call.
 struct CallResult {
-  std::string callId;         ///< For a call without an id: its number, "#1".
-  std::string parts;          ///< Separated by commas.
-  std::uint64_t meaning = 0;  ///< Equal for equal parts.
+  std::string callId;             ///< For a call without an id: its number, "#1".
+  std::string parts;              ///< Separated by commas.
+  std::uint64_t contentHash = 0;  ///< Equal for equal parts.
 };
 
 struct ChatMessage {
   std::string id;
   std::string timestamp;
   Speaker speaker = Speaker::Nobody;
-  std::string what;  ///< For Speaker::Nobody: what kind of message it is.
+  std::string kindName;  ///< For Speaker::Nobody: what kind of message it is.
   std::string model;
   std::string text;     ///< For the user: the words.
   std::string message;  ///< In Gemini's dialect; an answer includes its usage, as the API returns it.
@@ -36,7 +36,7 @@ struct ChatMessage {
   /// nothing else.
   std::vector<CallResult> results;
   /// Equal for messages with the same content, in whatever form. Results do not count, because they may come later.
-  std::uint64_t meaning = 0;
+  std::uint64_t contentHash = 0;
 };
 
 /// Returns results as a message of the user.

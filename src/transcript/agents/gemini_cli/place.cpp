@@ -10,7 +10,7 @@
 #include "base/try.h"
 #include "transcript/agents/gemini_cli/project.h"
 #include "transcript/model/uuid.h"
-#include "transcript/source/beside.h"
+#include "transcript/source/nearby_files.h"
 
 namespace bough::transcript::gemini_cli {
 namespace {
@@ -47,7 +47,7 @@ std::string registeredName(const std::string& gemini, const std::string& cwd) {
   while (const auto member = members.next()) {
     if (!member->keyIs(cwd)) continue;
     const std::string name = json::decodeString(member->value).value_or("");
-    return staysBelow(name) && name.find('/') == std::string::npos ? name : std::string();
+    return staysInFolder(name) && name.find('/') == std::string::npos ? name : std::string();
   }
   return {};
 }

@@ -4,7 +4,7 @@
 #include "base/json/json_scan.h"
 #include "base/try.h"
 #include "transcript/model/uuid.h"
-#include "transcript/source/beside.h"
+#include "transcript/source/nearby_files.h"
 
 namespace bough::transcript::gemini_cli {
 namespace {

@@ -53,7 +53,7 @@ std::optional<Kept> keptIn(std::string_view messages, const ChatTree& tree, cons
     if (json::kindOf(*element) != json::Kind::Object) return std::nullopt;
     const Node* node = next < before.size() ? &tree.node(before[next]) : nullptr;
     if (node != nullptr && node->id == json::findString(*element, "id")) {
-      if (node->meaning != parseChatMessage(*element).meaning) return std::nullopt;
+      if (node->contentHash != parseChatMessage(*element).contentHash) return std::nullopt;
       ++next;
       continue;
     }
@@ -64,7 +64,7 @@ std::optional<Kept> keptIn(std::string_view messages, const ChatTree& tree, cons
   }
   // A message that existed before is not a summary: Gemini CLI writes the same list again, or leaves some messages out.
   const auto isSummary = [&](std::size_t place) {
-    return tree.node(place).id == kept.summary.id && tree.node(place).meaning == kept.summary.meaning;
+    return tree.node(place).id == kept.summary.id && tree.node(place).contentHash == kept.summary.contentHash;
   };
   if (std::ranges::any_of(before, isSummary)) return std::nullopt;
   // A list of all earlier messages and one more is only a continuation.
@@ -72,9 +72,9 @@ std::optional<Kept> keptIn(std::string_view messages, const ChatTree& tree, cons
   return kept;
 }
 
-std::vector<Answered> answeredBy(const ChatMessage& message) {
-  std::vector<Answered> answers;
-  for (const CallResult& result : message.results) answers.push_back({result.callId, result.meaning});
+std::vector<AnsweredCall> answeredBy(const ChatMessage& message) {
+  std::vector<AnsweredCall> answers;
+  for (const CallResult& result : message.results) answers.push_back({result.callId, result.contentHash});
   return answers;
 }
 
@@ -97,10 +97,10 @@ class GeminiReader : public Reader {
       versionsEnd_ = 1;
       return hold(record);
     }
-    give(record, record.text, out);
+    emit(record, record.text, out);
   }
 
-  void giveHeld(Builder& out) override { release(out); }
+  void flushHeld(Builder& out) override { release(out); }
 
   // Blank lines and damaged lines between two versions of a message do not split the message.
   void notJson(const Record& record, Builder& out) override {
@@ -146,14 +146,14 @@ class GeminiReader : public Reader {
     for (std::size_t i = 0; i < versionsEnd_; ++i) versions.add(held[i]);
     versions.eachDamaged([&](const Record& part) { out.damage(part, part.reason, part.kind == RecordKind::Json); });
     for (std::size_t i = 0; i + 1 < versionsEnd_; ++i) noteFacts(Members(versions.text(i)).raw("$set"), out.facts);
-    give(versions.record(), versions.text(versionsEnd_ - 1), out);
+    emit(versions.record(), versions.text(versionsEnd_ - 1), out);
     for (std::size_t i = versionsEnd_; i < held.size(); ++i) {
       const Record record = held[i].record();
-      record.kind == RecordKind::Json ? give(record, record.text, out) : out.keepBytes(record);
+      record.kind == RecordKind::Json ? emit(record, record.text, out) : out.keepBytes(record);
     }
   }
 
-  void give(const Record& record, std::string_view text, Builder& out) {
+  void emit(const Record& record, std::string_view text, Builder& out) {
     const Members line(text);
     given_ = false;
     if (line.has("$rewindTo")) {
@@ -204,15 +204,15 @@ class GeminiReader : public Reader {
   // the earlier messages is a summary of them, followed by what was kept.
   void replaceAll(const Record& record, std::string_view messages, Builder& out) {
     const std::vector<std::size_t> before = tree_.path();
-    tree_.cutPath(0);
+    tree_.truncatePath(0);
     if (const auto kept = keptIn(messages, tree_, before)) return addKeepingSummary(record, *kept, before, out);
     json::ArrayReader list(messages);
     while (const auto element = list.next()) {
       if (json::kindOf(*element) != json::Kind::Object) continue;
       const ChatMessage message = parseChatMessage(*element);
       if (message.speaker == Speaker::Nobody || isAnswered(message)) continue;
-      if (const std::size_t known = tree_.childLike(message.id, message.meaning); known != kRoot) {
-        tree_.enter(known);
+      if (const std::size_t known = tree_.findChild(message.id, message.contentHash); known != kRoot) {
+        tree_.appendToPath(known);
         addLateResults(record, message, known, out);
       } else if (tree_.path().empty() && !before.empty() && !message.text.empty() && message.speaker == Speaker::User) {
         addSummary(record, message, idFor(record, message), before, nullptr, out);
@@ -244,7 +244,7 @@ class GeminiReader : public Reader {
     const std::size_t place = found == path.size() ? 0 : found;
     const bool dropsKept = std::any_of(path.begin() + static_cast<std::ptrdiff_t>(place), path.end(),
                                        [&](std::size_t node) { return tree_.node(node).keptOf != kRoot; });
-    tree_.cutPath(place);
+    tree_.truncatePath(place);
     if (dropsKept && place > 0) keepLess(record, out);
   }
 
@@ -253,15 +253,15 @@ class GeminiReader : public Reader {
   void keepLess(const Record& record, Builder& out) {
     std::vector<std::size_t> rest;
     while (!tree_.path().empty() && tree_.lastOnPath().keptOf != kRoot) {
-      rest.push_back(tree_.firstOf(tree_.path().back()));
-      tree_.cutPath(tree_.path().size() - 1);
+      rest.push_back(tree_.originalOf(tree_.path().back()));
+      tree_.truncatePath(tree_.path().size() - 1);
     }
     std::ranges::reverse(rest);
     const bool hasSummary = !tree_.path().empty() && tree_.lastOnPath().isSummary;
     std::string last;
     if (hasSummary) {
       Node summary = tree_.lastOnPath();
-      tree_.cutPath(tree_.path().size() - 1);
+      tree_.truncatePath(tree_.path().size() - 1);
       last = addSummaryAgain(record, summary, rest, out);
       summary.first = summary.last = last;
       remember(std::move(summary));
@@ -295,18 +295,18 @@ class GeminiReader : public Reader {
   // Gemini CLI writes results with their call, and then again as a message of the user.
   [[nodiscard]] bool isAnswered(const ChatMessage& message) const {
     if (message.speaker != Speaker::User || message.results.empty() || tree_.path().empty()) return false;
-    const std::vector<Answered>& answers = tree_.lastOnPath().answers;
+    const std::vector<AnsweredCall>& answers = tree_.lastOnPath().answers;
     return std::ranges::all_of(message.results, [&](const CallResult& result) {
-      return std::ranges::find(answers, result.callId, &Answered::callId) != answers.end();
+      return std::ranges::find(answers, result.callId, &AnsweredCall::callId) != answers.end();
     });
   }
 
   void takeMessage(const Record& record, const ChatMessage& message, Builder& out) {
     if (!message.model.empty()) out.facts.model = message.model;
-    if (message.speaker == Speaker::Nobody) return keep(record, message.what, {}, out);
+    if (message.speaker == Speaker::Nobody) return keep(record, message.kindName, {}, out);
     if (isAnswered(message)) return keep(record, "results", {}, out);
     const std::size_t place = tree_.placeOf(message.id);
-    if (place < tree_.path().size() && tree_.node(tree_.path()[place]).meaning == message.meaning) {
+    if (place < tree_.path().size() && tree_.node(tree_.path()[place]).contentHash == message.contentHash) {
       addLateResults(record, message, tree_.path()[place], out);
       if (!given_) keep(record, "update", {}, out);
       return;
@@ -317,7 +317,7 @@ class GeminiReader : public Reader {
 
   // Returns the id of a new entry: the message's own id, unless another version of the message has it.
   std::string idFor(const Record& record, const ChatMessage& message) const {
-    if (!message.id.empty() && !tree_.knows(message.id)) return message.id;
+    if (!message.id.empty() && !tree_.contains(message.id)) return message.id;
     return message.id + fmt::format(":{}.{}", record.offset, tree_.size());
   }
 
@@ -337,7 +337,7 @@ class GeminiReader : public Reader {
     out.entry(record, place, entry_type::kCompactionSummary, writer.text());
     Node node;
     node.id = message.id;
-    node.meaning = message.meaning;
+    node.contentHash = message.contentHash;
     node.parent = lastNode();
     node.depth = tree_.path().size();
     node.first = node.last = id;
@@ -350,7 +350,7 @@ class GeminiReader : public Reader {
     const std::string id = idFor(record, message);
     Node node;
     node.id = message.id;
-    node.meaning = message.meaning;
+    node.contentHash = message.contentHash;
     node.parent = depth == 0 ? kRoot : tree_.path()[depth - 1];
     node.depth = depth;
     if (message.speaker == Speaker::User) node.answersEarlier = answeredBy(message);
@@ -377,10 +377,11 @@ class GeminiReader : public Reader {
   [[nodiscard]] bool isAnsweredAfter(const ChatMessage& message, const Node& node) const {
     const std::size_t place = node.depth + 1;
     if (place >= tree_.path().size()) return false;
-    const std::vector<Answered>& after = tree_.node(tree_.path()[place]).answersEarlier;
+    const std::vector<AnsweredCall>& after = tree_.node(tree_.path()[place]).answersEarlier;
     return std::ranges::all_of(message.results, [&](const CallResult& result) {
-      return std::ranges::any_of(
-          after, [&](const Answered& each) { return each.callId == result.callId && each.meaning == result.meaning; });
+      return std::ranges::any_of(after, [&](const AnsweredCall& each) {
+        return each.callId == result.callId && each.contentHash == result.contentHash;
+      });
     });
   }
 
@@ -391,9 +392,9 @@ class GeminiReader : public Reader {
     std::vector<CallResult> added;
     bool isOther = false;
     for (const CallResult& result : message.results) {
-      const auto known = std::ranges::find(node.answers, result.callId, &Answered::callId);
+      const auto known = std::ranges::find(node.answers, result.callId, &AnsweredCall::callId);
       if (known == node.answers.end()) added.push_back(result);
-      isOther |= known != node.answers.end() && known->meaning != result.meaning;
+      isOther |= known != node.answers.end() && known->contentHash != result.contentHash;
     }
     if ((added.empty() && !isOther) || isAnsweredAfter(message, node)) return;
     const std::string usual = node.first + ":results";
@@ -404,11 +405,11 @@ class GeminiReader : public Reader {
     place.parent = parent;
     place.timestamp = message.timestamp;
     out.message(record, place, Dialect::Gemini, resultsMessage(isOther ? message.results : added));
-    std::vector<Answered> answers = node.answers;
+    std::vector<AnsweredCall> answers = node.answers;
     for (const CallResult& result : message.results) {
-      const auto known = std::ranges::find(answers, result.callId, &Answered::callId);
-      known == answers.end() ? answers.push_back({result.callId, result.meaning})
-                             : void(known->meaning = result.meaning);
+      const auto known = std::ranges::find(answers, result.callId, &AnsweredCall::callId);
+      known == answers.end() ? answers.push_back({result.callId, result.contentHash})
+                             : void(known->contentHash = result.contentHash);
     }
     tree_.addAnswers(number, std::move(answers), id);
     given_ = true;

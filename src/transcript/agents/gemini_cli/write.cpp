@@ -49,7 +49,7 @@ class GeminiWriter : public Writer {
     const std::string& type = item.entry->type;
     if (type == entry_type::kCompactionSummary) return writeCompaction(item, out);
     if (type == entry_type::kBranchSummary) return write(item, summaryMessage(item), item.entry->id, out);
-    noteNotHeld(item);
+    addLossyType(item);
     for (std::size_t i = 0; i < item.messages.size(); ++i) {
       write(item, item.messages[i], i == 0 ? item.entry->id : item.entry->id + '/' + std::to_string(i), out);
     }
@@ -150,7 +150,7 @@ class GeminiWriter : public Writer {
       writer.raw(parts);
       return;
     }
-    notHeld.emplace_back("text.command");
+    lossyFields.emplace_back("text.command");
     writer.beginArray().beginObject().member("text", "\u2060" + text).endObject();
     while (const auto part = list.next()) writer.raw(*part);
     writer.endArray();

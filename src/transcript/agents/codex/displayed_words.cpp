@@ -1,4 +1,4 @@
-#include "transcript/agents/codex/shown.h"
+#include "transcript/agents/codex/displayed_words.h"
 
 #include <algorithm>
 #include <iterator>
@@ -48,50 +48,50 @@ Said saidBy(const Members& event) {
 
 }  // namespace
 
-void Shown::know(std::string plain) {
+void DisplayedWords::remember(std::string plain) {
   if (plain.empty() || plain.size() > kMostBytes) return;
   knownBytes_ += plain.size();
   known_.push_back(std::move(plain));
   for (; knownBytes_ > kMostBytes; known_.pop_front()) knownBytes_ -= known_.front().size();
 }
 
-void Shown::event(std::uint64_t offset, const std::string& timestamp, const Members& event) {
+void DisplayedWords::addEvent(std::uint64_t offset, const std::string& timestamp, const Members& event) {
   auto [role, text] = saidBy(event);
   std::string plain = withoutBlanks(text);
   if (plain.empty() || text.size() > kMostBytes) return;
   const auto holds = [&](const std::string& each) { return each.contains(plain); };
-  if (std::ranges::any_of(known_, holds) || std::ranges::any_of(waiting_, holds, &ShownWords::plain)) return;
+  if (std::ranges::any_of(known_, holds) || std::ranges::any_of(waiting_, holds, &DisplayedText::plain)) return;
   waitingBytes_ += text.size();
   waiting_.push_back({offset, timestamp, std::string(role), std::move(text), std::move(plain)});
   for (; waitingBytes_ > kMostBytes; waiting_.pop_front()) waitingBytes_ -= waiting_.front().text.size();
 }
 
-bool Shown::isSaid(const Members& event, std::string_view text) {
+bool DisplayedWords::isSaid(const Members& event, std::string_view text) {
   const Said said = saidBy(event);
   return said.role == "user" && withoutBlanks(said.text) == withoutBlanks(text);
 }
 
-bool Shown::awaits(std::string_view text) const {
+bool DisplayedWords::awaitsItem(std::string_view text) const {
   const std::string plain = withoutBlanks(text);
   return std::ranges::any_of(waiting_,
-                             [&](const ShownWords& words) { return words.role == "user" && words.plain == plain; });
+                             [&](const DisplayedText& words) { return words.role == "user" && words.plain == plain; });
 }
 
-void Shown::item(std::string_view text) {
+void DisplayedWords::addItem(std::string_view text) {
   std::string plain = withoutBlanks(text);
-  std::erase_if(waiting_, [&](const ShownWords& words) {
+  std::erase_if(waiting_, [&](const DisplayedText& words) {
     const bool isKnown = plain.contains(words.plain);
     waitingBytes_ -= isKnown ? words.text.size() : 0;
     return isKnown;
   });
-  know(std::move(plain));
+  remember(std::move(plain));
 }
 
-std::vector<ShownWords> Shown::take() {
-  std::vector<ShownWords> words(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.end()));
+std::vector<DisplayedText> DisplayedWords::endTurn() {
+  std::vector<DisplayedText> words(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.end()));
   waiting_.clear();
   waitingBytes_ = 0;
-  for (const ShownWords& each : words) know(each.plain);
+  for (const DisplayedText& each : words) remember(each.plain);
   return words;
 }
 

@@ -1,4 +1,4 @@
-#include "transcript/source/beside.h"
+#include "transcript/source/nearby_files.h"
 
 #include <fmt/format.h>
 
@@ -41,7 +41,7 @@ Result<std::optional<std::string>> readSmallFile(const std::string& path) {
   return fail(ErrorCode::Unsupported, fmt::format("{} is larger than 64 MiB", path), "");
 }
 
-Result<std::optional<std::string>> readSmallFileBelow(const std::string& folder, const std::string& relative) {
+Result<std::optional<std::string>> readSmallFileInFolder(const std::string& folder, const std::string& relative) {
   std::error_code error;
   const std::string root = std::filesystem::canonical(folder, error).string() + "/";
   if (error) return std::nullopt;
@@ -53,7 +53,7 @@ Result<std::optional<std::string>> readSmallFileBelow(const std::string& folder,
   return readSmallFile(path);
 }
 
-bool staysBelow(std::string_view relative) {
+bool staysInFolder(std::string_view relative) {
   if (relative.empty() || relative.front() == '/') return false;
   if (std::ranges::any_of(relative, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\\'; })) {
     return false;
@@ -89,8 +89,8 @@ void eachSession(std::string_view json,
 
 namespace {
 
-Result<std::string> withLast(const std::string& path, std::string_view json, std::string_view item, char open,
-                             char close) {
+Result<std::string> withAppended(const std::string& path, std::string_view json, std::string_view item, char open,
+                                 char close) {
   const std::string fresh = std::string(1, open) + "\n  " + std::string(item) + "\n" + close + "\n";
   if (json.find_first_not_of(" \t\r\n") == std::string_view::npos) return fresh;
   const std::size_t end = json.find_last_not_of(" \t\r\n");
@@ -112,11 +112,11 @@ Result<std::string> withLast(const std::string& path, std::string_view json, std
 
 Result<std::string> withMember(const std::string& path, std::string_view json, std::string_view key,
                                std::string_view value) {
-  return withLast(path, json, json::quoted(key) + ": " + std::string(value), '{', '}');
+  return withAppended(path, json, json::quoted(key) + ": " + std::string(value), '{', '}');
 }
 
 Result<std::string> withElement(const std::string& path, std::string_view json, std::string_view value) {
-  return withLast(path, json, value, '[', ']');
+  return withAppended(path, json, value, '[', ']');
 }
 
 Result<void> makeFolder(const std::string& folder) {
@@ -124,7 +124,7 @@ Result<void> makeFolder(const std::string& folder) {
   return {};
 }
 
-Result<void> writeNewBelow(const std::string& folder, const std::string& relative, std::string_view bytes) {
+Result<void> writeNewInFolder(const std::string& folder, const std::string& relative, std::string_view bytes) {
   BOUGH_TRY(auto opened, orError(posixFileSystem().openRoot(folder, true), "open", folder));
   std::string_view rest = relative;
   for (std::size_t slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {

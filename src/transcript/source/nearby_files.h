@@ -21,10 +21,10 @@ std::string nameOf(std::string_view path);
 Result<std::optional<std::string>> readSmallFile(const std::string& path);
 
 /// Does the same for a file in a folder. Fails when a link leads out of the folder.
-Result<std::optional<std::string>> readSmallFileBelow(const std::string& folder, const std::string& relative);
+Result<std::optional<std::string>> readSmallFileInFolder(const std::string& folder, const std::string& relative);
 
 /// Returns whether a relative path stays inside its folder: it has no "..", no leading slash and no control characters.
-bool staysBelow(std::string_view relative);
+bool staysInFolder(std::string_view relative);
 
 /// Passes the members of a JSON object, or the elements of a JSON list (with an empty key), to `use`, until `use`
 /// returns true.
@@ -42,7 +42,7 @@ Result<void> makeFolder(const std::string& folder);
 
 /// Writes a file in a folder, durably and with mode 0600. Creates missing folders and does not follow links. A file
 /// that exists is left unchanged.
-Result<void> writeNewBelow(const std::string& folder, const std::string& relative, std::string_view bytes);
+Result<void> writeNewInFolder(const std::string& folder, const std::string& relative, std::string_view bytes);
 
 /// Replaces a whole list file, durably and with mode 0600.
 Result<void> replaceList(const std::string& path, std::string_view bytes);

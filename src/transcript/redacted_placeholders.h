@@ -12,9 +12,10 @@ namespace bough::transcript {
 
 /// Returns, by place, which redacted entries need such a line: those before or after an entry that the agent wrote
 /// itself (`own`). An erased entry does not say whose line it was.
-std::vector<bool> hiddenPlaces(const EntryList& entries, const EntryTree& tree, const std::vector<bool>& own);
+std::vector<bool> placesNeedingPlaceholder(const EntryList& entries, const EntryTree& tree,
+                                           const std::vector<bool>& own);
 
 /// Returns the content of such a line, as a message of the agent's dialect.
-std::string hiddenMessage(const EntryList& entries, const EntryTree& tree, std::size_t place, Dialect dialect);
+std::string placeholderMessage(const EntryList& entries, const EntryTree& tree, std::size_t place, Dialect dialect);
 
 }  // namespace bough::transcript

@@ -47,7 +47,7 @@ std::string pathIn(const TempFolder& folder) {
   return (fs::path(folder.path()) / fmt::format("rollout-2026-01-02T03-04-05-{}.jsonl", kThread)).string();
 }
 
-TEST(Shown, WordsOfEventsAreToldWhereNoItemHoldsThem) {
+TEST(DisplayedWords, WordsOfEventsAreToldWhereNoItemHoldsThem) {
   const std::string aborted = line("event_msg", R"({"type":"turn_aborted"})");
   struct Case {
     std::string bytes;
@@ -100,7 +100,7 @@ TEST(Shown, WordsOfEventsAreToldWhereNoItemHoldsThem) {
   }
 }
 
-TEST(Shown, AFileThatIsImportedLineByLineTellsTheSameAsOneThatIsImportedAtOnce) {
+TEST(DisplayedWords, AFileThatIsImportedLineByLineTellsTheSameAsOneThatIsImportedAtOnce) {
   const std::string aborted = line("event_msg", R"({"type":"turn_aborted"})");
   const std::vector<std::string> lines = {
       meta(),

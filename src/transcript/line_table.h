@@ -37,19 +37,19 @@ class LinesSource : public ByteSource {
   std::size_t used_ = 0;  // within line_
 };
 
-class OwnLines {
+class LineTable {
  public:
   struct Line {
-    std::uint64_t at = 0;
+    std::uint64_t offset = 0;
     std::uint64_t sizeBytes = 0;
-    std::uint8_t agent = 0;  ///< A number for the agent that wrote it; 0 for none.
-    bool isAgents = false;   ///< It is the agent whose file is written.
+    std::uint8_t agent = 0;        ///< A number for the agent that wrote it; 0 for none.
+    bool isOfTargetAgent = false;  ///< It is the agent whose file is written.
     bool isSameFormat = false;
     bool isTorn = false;
     bool isPart = false;  ///< A message whose line is kept by another entry.
   };
 
-  OwnLines(const EntryList& entries, const Agent& agent);
+  LineTable(const EntryList& entries, const Agent& agent);
 
   [[nodiscard]] const Line& operator[](std::size_t place) const { return lines_[place]; }
 
@@ -61,12 +61,13 @@ class OwnLines {
   /// then the file was rewritten, or there are several files.
   [[nodiscard]] std::optional<std::uint64_t> firstGap() const;
   /// Returns whether the header that begins the agent's files is among the lines; true when its files have no header.
-  [[nodiscard]] bool haveHeader(const EntryList& entries, const Agent& agent) const;
+  [[nodiscard]] bool hasHeader(const EntryList& entries, const Agent& agent) const;
 
   /// Returns, by place, which entries can be copied when only some lines of a file are left and the first gap is at
   /// `gap`. Entries of one record are copied together. Pieces of a document are not copied, nor are entries that are
   /// named by the place of their line when that place changes.
-  [[nodiscard]] std::vector<bool> ofParts(std::vector<bool> own, const EntryList& entries, std::uint64_t gap) const;
+  [[nodiscard]] std::vector<bool> copyableFromParts(std::vector<bool> own, const EntryList& entries,
+                                                    std::uint64_t gap) const;
 
   /// Returns the places in the order of the agent's file, when their lines are a whole file; otherwise unchanged. Lines
   /// that went to another agent and came back may be stored in another order.

@@ -1,4 +1,4 @@
-#include "transcript/model/carrying.h"
+#include "transcript/model/carrier_writer.h"
 
 #include <algorithm>
 
@@ -18,19 +18,19 @@ std::shared_ptr<const Entry> storable(std::shared_ptr<const Entry> entry) {
 
 }  // namespace
 
-void Carrying::wait(std::size_t place) {
+void CarrierWriter::addWithoutLine(std::size_t place) {
   if (!enabled_ || !canBeCarried(entries_.kind(place), entries_.isRedacted(place))) return;
   (isInLine(place) ? joined_ : waiting_).push_back(place);
 }
 
-bool Carrying::isInLine(std::size_t place) const {
+bool CarrierWriter::isInLine(std::size_t place) const {
   const std::size_t before = joined_.empty() ? place_ : joined_.back();
   if (lines_.empty() || !entries_.isMessage(place) || before == EntryTree::kNone) return false;
   const bool isHead = branch_[before] && !branch_[place];  // the agent continues from this entry
   return tree_.parent(place) == before && !tree_.isBranchPoint(before) && !isHead;
 }
 
-void Carrying::hold(std::string lines, std::size_t place) {
+void CarrierWriter::setLines(std::string lines, std::size_t place) {
   lines_ = std::move(lines);
   place_ = place;
   std::ranges::move(waiting_, std::back_inserter(before_));
@@ -38,24 +38,24 @@ void Carrying::hold(std::string lines, std::size_t place) {
 }
 
 // Redacted entries are not carried; what follows them continues from the entry before.
-std::size_t Carrying::parentOf(std::size_t place) const {
+std::size_t CarrierWriter::parentOf(std::size_t place) const {
   std::size_t parent = tree_.parent(place);
   while (parent != EntryTree::kNone && entries_.isRedacted(parent)) parent = tree_.parent(parent);
   return parent;
 }
 
-bool Carrying::add(std::size_t place, Cargo& cargo) {
+bool CarrierWriter::add(std::size_t place, Cargo& cargo) {
   const std::size_t bytes = entries_.carriedBytes(place);
   if (!canBeCarried(entries_.kind(place), entries_.isRedacted(place)) || bytes > cargo.room) return false;
   const std::size_t parent = parentOf(place);
-  if (parent != EntryTree::kNone && !there_[parent]) return false;
+  if (parent != EntryTree::kNone && !inFile_[parent]) return false;
   cargo.places.push_back(place);
   cargo.room -= bytes;
-  there_[place] = true;
+  inFile_[place] = true;
   return true;
 }
 
-std::vector<CarriedEntry> Carrying::entriesOf(const Cargo& cargo) const {
+std::vector<CarriedEntry> CarrierWriter::entriesOf(const Cargo& cargo) const {
   std::vector<CarriedEntry> entries;
   for (const std::size_t place : cargo.places) {
     const std::size_t parent = parentOf(place);
@@ -65,15 +65,15 @@ std::vector<CarriedEntry> Carrying::entriesOf(const Cargo& cargo) const {
   return entries;
 }
 
-void Carrying::load(std::vector<std::size_t>& from, Cargo& cargo) {
+void CarrierWriter::load(std::vector<std::size_t>& from, Cargo& cargo) {
   std::erase_if(from, [&](std::size_t place) { return add(place, cargo); });
 }
 
-void Carrying::unload(const Cargo& cargo) {
-  for (const std::size_t place : cargo.places) there_[place] = false;
+void CarrierWriter::unload(const Cargo& cargo) {
+  for (const std::size_t place : cargo.places) inFile_[place] = false;
 }
 
-std::string Carrying::take(bool last) {
+std::string CarrierWriter::takeLines(bool last) {
   std::string lines = std::exchange(lines_, {});
   if (!enabled_ || lines.empty()) return lines;
   Cargo cargo;
@@ -93,7 +93,7 @@ std::string Carrying::take(bool last) {
       waiting_ = std::exchange(joined_, {});
       return lines;
     }
-    if (entries_.isTalk(place_)) own = cargo.places.size() - 1;
+    if (entries_.isInConversation(place_)) own = cargo.places.size() - 1;
     for (const std::size_t place : joined_) {
       if (add(place, cargo)) own = cargo.places.size() - 1;
     }
@@ -120,19 +120,19 @@ std::string Carrying::take(bool last) {
   return out;
 }
 
-TreeCargo::TreeCargo(const EntryList& entries, const EntryTree& tree, bool enabled)
-    : entries_(entries), carrying_(entries, tree, enabled), inFile_(entries.size()) {
+TreeCarrierWriter::TreeCarrierWriter(const EntryList& entries, const EntryTree& tree, bool enabled)
+    : entries_(entries), carrierWriter_(entries, tree, enabled), inFile_(entries.size()) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!entries.isTalk(i)) others_.push_back(i);
+    if (!entries.isInConversation(i)) others_.push_back(i);
   }
 }
 
-void TreeCargo::begin() {
+void TreeCarrierWriter::beginFile() {
   ++files_;
   inFile_.assign(entries_.size(), false);
 }
 
-void TreeCargo::waitUntil(std::size_t end) {
+void TreeCarrierWriter::addUntil(std::size_t end) {
   if (others_.empty() || others_.front() >= end) return;
   std::erase_if(others_, [&](std::size_t i) {
     if (i >= end) return false;
@@ -140,22 +140,22 @@ void TreeCargo::waitUntil(std::size_t end) {
                                                              : std::optional<std::string>();
     const std::size_t named = target ? entries_.find(*target) : EntryTree::kNone;
     if (target ? named == EntryTree::kNone || !inFile_[named] : files_ > 1) return false;
-    carrying_.wait(i);
+    carrierWriter_.addWithoutLine(i);
     return true;
   });
 }
 
-void TreeCargo::hold(std::string lines, const Entry* entry) {
-  if (entry == nullptr) return carrying_.hold(std::move(lines), EntryTree::kNone);
+void TreeCarrierWriter::setLines(std::string lines, const Entry* entry) {
+  if (entry == nullptr) return carrierWriter_.setLines(std::move(lines), EntryTree::kNone);
   const std::size_t place = entries_.find(entry->id);
-  waitUntil(place);
+  addUntil(place);
   inFile_[place] = true;
-  lines.empty() ? carrying_.wait(place) : carrying_.hold(std::move(lines), place);
+  lines.empty() ? carrierWriter_.addWithoutLine(place) : carrierWriter_.setLines(std::move(lines), place);
 }
 
-std::string TreeCargo::take(bool last) {
-  if (last) waitUntil(entries_.size());
-  return carrying_.take(last);
+std::string TreeCarrierWriter::takeLines(bool last) {
+  if (last) addUntil(entries_.size());
+  return carrierWriter_.takeLines(last);
 }
 
 }  // namespace bough::transcript

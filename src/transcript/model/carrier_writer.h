@@ -13,28 +13,28 @@ namespace bough::transcript {
 
 /// Collects entries that have no line of their own until the next line is written. An entry is carried only when the
 /// entry that it continues is already in the file; otherwise only its line counts.
-class Carrying {
+class CarrierWriter {
  public:
-  Carrying(const EntryList& entries, const EntryTree& tree, bool enabled)
-      : entries_(entries), tree_(tree), enabled_(enabled), there_(entries.size()), branch_(entries.size()) {}
+  CarrierWriter(const EntryList& entries, const EntryTree& tree, bool enabled)
+      : entries_(entries), tree_(tree), enabled_(enabled), inFile_(entries.size()), branch_(entries.size()) {}
 
   /// Adds an entry without a line of its own. A message that continues the entry of the current line is taken as part
   /// of that line.
-  void wait(std::size_t place);
+  void addWithoutLine(std::size_t place);
   /// Marks an entry whose line the agent wrote itself.
-  void isThere(std::size_t place) { there_[place] = true; }
+  void markInFile(std::size_t place) { inFile_[place] = true; }
   /// Sets the current lines, which were written for the entry at `place`, or for no entry (EntryTree::kNone). They are
-  /// held until `take`.
-  void hold(std::string lines, std::size_t place);
+  /// held until `takeLines`.
+  void setLines(std::string lines, std::size_t place);
   /// Sets the branch that the agent must continue. When its last entries have no lines, the last line represents them.
   void setBranch(const std::vector<std::size_t>& path) {
     for (const std::size_t place : path) branch_[place] = true;
   }
   /// Returns the current lines with what they carry. `last`: no line follows, so all waiting entries are included.
-  std::string take(bool last = false);
+  std::string takeLines(bool last = false);
 
   [[nodiscard]] bool isEnabled() const { return enabled_; }
-  [[nodiscard]] bool holds() const { return !lines_.empty(); }
+  [[nodiscard]] bool hasLines() const { return !lines_.empty(); }
   [[nodiscard]] std::size_t count() const { return count_; }  ///< Number of carried entries.
 
  private:
@@ -59,7 +59,7 @@ class Carrying {
   std::vector<std::size_t> before_;   // waiting entries that precede the current lines
   std::vector<std::size_t> joined_;   // entries that are part of the current lines
   std::vector<std::size_t> waiting_;  // waiting entries that follow the current lines
-  std::vector<bool> there_;           // by place: the entry is in the file
+  std::vector<bool> inFile_;          // by place: the entry is in the file
   std::vector<bool> branch_;          // by place: the entry is on the branch of setBranch
   std::string lines_;
   std::size_t place_ = EntryTree::kNone;
@@ -69,26 +69,26 @@ class Carrying {
 /// Does the same for the files of a tree, where each file holds one branch from the point where it leaves the earlier
 /// files. Lines are added entry by entry. What belongs to the session as a whole is carried in the first file, and a
 /// label in the file of the entry that it names.
-class TreeCargo {
+class TreeCarrierWriter {
  public:
-  TreeCargo(const EntryList& entries, const EntryTree& tree, bool enabled);
+  TreeCarrierWriter(const EntryList& entries, const EntryTree& tree, bool enabled);
 
   /// Begins a file.
-  void begin();
-  /// Sets the lines of an entry, or of no entry (null). Call `take` before the next lines.
-  void hold(std::string lines, const Entry* entry);
+  void beginFile();
+  /// Sets the lines of an entry, or of no entry (null). Call `takeLines` before the next lines.
+  void setLines(std::string lines, const Entry* entry);
   /// Returns the current lines with what they carry. `last`: the file ends.
-  std::string take(bool last = false);
+  std::string takeLines(bool last = false);
 
-  [[nodiscard]] std::size_t count() const { return carrying_.count(); }
+  [[nodiscard]] std::size_t count() const { return carrierWriter_.count(); }
 
  private:
   // Adds the entries outside the conversation that come before the entry at `end`; all that are left when it is the
   // last.
-  void waitUntil(std::size_t end);
+  void addUntil(std::size_t end);
 
   const EntryList& entries_;
-  Carrying carrying_;
+  CarrierWriter carrierWriter_;
   std::vector<std::size_t> others_;  // places of the entries outside the conversation that are not carried yet
   std::vector<bool> inFile_;         // by place: the entry is in the current file
   std::size_t files_ = 0;

@@ -1,4 +1,4 @@
-#include "transcript/hidden_places.h"
+#include "transcript/redacted_placeholders.h"
 
 #include <algorithm>
 #include <optional>
@@ -14,7 +14,7 @@ constexpr std::size_t kNear = 4096;  // how far after an entry to look for one t
 bool mayHaveLine(const EntryList& entries, std::size_t place) {
   const EntryKind kind = entries.kind(place);
   const bool isSummary = kind == EntryKind::CompactionSummary || kind == EntryKind::BranchSummary;
-  return entries.isTalk(place) && entries.isRedacted(place) && (isSummary || entries.isMessage(place));
+  return entries.isInConversation(place) && entries.isRedacted(place) && (isSummary || entries.isMessage(place));
 }
 
 bool holdsResults(const EntryList& entries, std::size_t place) {
@@ -32,7 +32,7 @@ Role roleOf(const EntryList& entries, const EntryTree& tree, std::size_t place) 
   if (!entries.isMessage(place)) return Role::User;
   const std::size_t end = std::min(entries.size(), place + kNear);
   for (std::size_t next = place + 1; next < end; ++next) {
-    if (entries.isTalk(next) && tree.parent(next) == place) {
+    if (entries.isInConversation(next) && tree.parent(next) == place) {
       if (holdsResults(entries, next)) return Role::Assistant;
       break;
     }
@@ -46,7 +46,8 @@ Role roleOf(const EntryList& entries, const EntryTree& tree, std::size_t place) 
 
 }  // namespace
 
-std::vector<bool> hiddenPlaces(const EntryList& entries, const EntryTree& tree, const std::vector<bool>& own) {
+std::vector<bool> placesNeedingPlaceholder(const EntryList& entries, const EntryTree& tree,
+                                           const std::vector<bool>& own) {
   std::vector<bool> places(entries.size());
   const auto isOwn = [&](std::size_t place) { return own[place] || places[place]; };
   for (std::size_t i = entries.size(); i-- > 0;) {
@@ -60,7 +61,7 @@ std::vector<bool> hiddenPlaces(const EntryList& entries, const EntryTree& tree, 
   return places;
 }
 
-std::string hiddenMessage(const EntryList& entries, const EntryTree& tree, std::size_t place, Dialect dialect) {
+std::string placeholderMessage(const EntryList& entries, const EntryTree& tree, std::size_t place, Dialect dialect) {
   const EntryList::Hidden* hidden = entries.hidden(place);
   const std::string_view text = hidden != nullptr && hidden->isErased ? "[erased]" : "[redacted]";
   const bool isAnswer = roleOf(entries, tree, place) == Role::Assistant;

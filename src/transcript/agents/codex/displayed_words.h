@@ -13,7 +13,7 @@
 
 namespace bough::transcript::codex {
 
-struct ShownWords {
+struct DisplayedText {
   std::uint64_t offset = 0;  ///< Offset of the event.
   std::string timestamp;
   std::string role;
@@ -23,23 +23,23 @@ struct ShownWords {
 
 /// Finds the words of the current turn that are in no item. Memory is bounded: when there are too many words, the
 /// oldest are treated as known.
-class Shown {
+class DisplayedWords {
  public:
   /// Takes an event: its words wait for an item with the same words, unless that item came before.
-  void event(std::uint64_t offset, const std::string& timestamp, const Members& event);
+  void addEvent(std::uint64_t offset, const std::string& timestamp, const Members& event);
   /// Returns whether an event says that a person said exactly this.
   [[nodiscard]] static bool isSaid(const Members& event, std::string_view text);
   /// Returns whether such an event came, and no item for it yet.
-  [[nodiscard]] bool awaits(std::string_view text) const;
+  [[nodiscard]] bool awaitsItem(std::string_view text) const;
   /// Takes the words of a message item or a reasoning item.
-  void item(std::string_view text);
+  void addItem(std::string_view text);
   /// Ends a turn. Returns the words that no item has, oldest first. Later events that repeat them are not new words.
-  [[nodiscard]] std::vector<ShownWords> take();
+  [[nodiscard]] std::vector<DisplayedText> endTurn();
   /// Returns whether Codex wrote no items in the current turn, because the user's item would be the first. If this is
   /// false, items of an answer may still come.
   [[nodiscard]] bool lacksItems() const { return !waiting_.empty() && waiting_.front().role == "user"; }
   /// Begins a turn: the words of earlier turns are forgotten.
-  void begin() {
+  void beginTurn() {
     known_.clear();
     knownBytes_ = 0;
   }
@@ -48,9 +48,9 @@ class Shown {
   std::uint64_t lastOffset = 0;
 
  private:
-  void know(std::string plain);
+  void remember(std::string plain);
 
-  std::deque<ShownWords> waiting_;
+  std::deque<DisplayedText> waiting_;
   std::size_t waitingBytes_ = 0;
   std::deque<std::string> known_;  // without white space
   std::size_t knownBytes_ = 0;

@@ -1,4 +1,4 @@
-#include "transcript/own_lines.h"
+#include "transcript/line_table.h"
 
 #include <algorithm>
 #include <limits>
@@ -22,7 +22,7 @@ std::uint8_t numberOf(const std::string& agent, std::vector<std::string>& agents
 
 }  // namespace
 
-OwnLines::OwnLines(const EntryList& entries, const Agent& agent) : lines_(entries.size()) {
+LineTable::LineTable(const EntryList& entries, const Agent& agent) : lines_(entries.size()) {
   std::vector<std::string> agents;  // by number, from 1 on
   bool hasId = false;
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -30,12 +30,12 @@ OwnLines::OwnLines(const EntryList& entries, const Agent& agent) : lines_(entrie
     Line& line = lines_[i];
     line.isPart = entries.isMessage(i) && origin && !origin->hasLine && origin->sizeBytes == 0;
     if (!origin) continue;
-    line.at = origin->at;
+    line.offset = origin->offset;
     line.sizeBytes = origin->sizeBytes;
-    line.isAgents = origin->agent == agent.name;
+    line.isOfTargetAgent = origin->agent == agent.name;
     line.isSameFormat = isSameFormat(agent, origin->agent);
     line.isTorn = origin->torn;
-    if (line.isSameFormat && entries.isTalk(i)) {
+    if (line.isSameFormat && entries.isInConversation(i)) {
       hasId = hasId || isForeignId(entries.id(i));
       canBranch_ = hasId;
     }
@@ -43,37 +43,39 @@ OwnLines::OwnLines(const EntryList& entries, const Agent& agent) : lines_(entrie
   }
 }
 
-std::optional<std::uint64_t> OwnLines::firstGap() const {
+std::optional<std::uint64_t> LineTable::firstGap() const {
   std::vector<const Line*> lines;
   for (const Line& line : lines_) {
     if (line.isSameFormat && line.sizeBytes > 0 && !line.isTorn) lines.push_back(&line);
   }
-  std::ranges::sort(lines, {}, &Line::at);
-  if (!lines.empty() && lines.front()->at > 0) return 0;
+  std::ranges::sort(lines, {}, &Line::offset);
+  if (!lines.empty() && lines.front()->offset > 0) return 0;
   std::uint64_t end = 0;
   std::optional<std::uint64_t> gap;
   for (const Line* line : lines) {
-    if (line->at < end) return std::nullopt;
-    if (!gap && line->at > end) gap = end;
-    end = line->at + line->sizeBytes;
+    if (line->offset < end) return std::nullopt;
+    if (!gap && line->offset > end) gap = end;
+    end = line->offset + line->sizeBytes;
   }
   return gap;
 }
 
-bool OwnLines::haveHeader(const EntryList& entries, const Agent& agent) const {
+bool LineTable::hasHeader(const EntryList& entries, const Agent& agent) const {
   if (agent.isHeader == nullptr) return true;
   for (std::size_t place = 0; place < lines_.size(); ++place) {
-    if (!lines_[place].isSameFormat || lines_[place].sizeBytes == 0 || entries.isTalk(place)) continue;
+    if (!lines_[place].isSameFormat || lines_[place].sizeBytes == 0 || entries.isInConversation(place)) continue;
     const auto line = lineOf(*entries.at(place));
     if (line && json::check(*line) && agent.isHeader(*line)) return true;
   }
   return false;
 }
 
-std::vector<bool> OwnLines::ofParts(std::vector<bool> own, const EntryList& entries, std::uint64_t gap) const {
+std::vector<bool> LineTable::copyableFromParts(std::vector<bool> own, const EntryList& entries,
+                                               std::uint64_t gap) const {
   for (std::size_t place = 0; place < lines_.size(); ++place) {
     if (!own[place] || lines_[place].agent == 0) continue;
-    const bool isMoved = lines_[place].at >= gap && entries.isTalk(place) && !isForeignId(entries.id(place));
+    const bool isMoved =
+        lines_[place].offset >= gap && entries.isInConversation(place) && !isForeignId(entries.id(place));
     const std::string line = lines_[place].sizeBytes > 0 ? lineOf(*entries.at(place)).value_or("") : std::string();
     const std::size_t first = line.find_first_not_of(" \t\r\n");
     const bool isPiece = first != std::string::npos && (line[first] == ',' || line[first] == '[');
@@ -82,22 +84,22 @@ std::vector<bool> OwnLines::ofParts(std::vector<bool> own, const EntryList& entr
   return wholeRecords(own);
 }
 
-std::vector<std::size_t> OwnLines::inFileOrder(std::vector<std::size_t> places) const {
+std::vector<std::size_t> LineTable::inFileOrder(std::vector<std::size_t> places) const {
   std::vector<const Line*> lines;
   for (const std::size_t place : places) {
     if (lines_[place].sizeBytes > 0) lines.push_back(&lines_[place]);
   }
-  std::ranges::sort(lines, {}, &Line::at);
+  std::ranges::sort(lines, {}, &Line::offset);
   std::uint64_t end = 0;
   for (const Line* line : lines) {
-    if (line->at != end) return places;
+    if (line->offset != end) return places;
     end += line->sizeBytes;
   }
-  std::ranges::stable_sort(places, {}, [&](std::size_t place) { return lines_[place].at; });
+  std::ranges::stable_sort(places, {}, [&](std::size_t place) { return lines_[place].offset; });
   return places;
 }
 
-std::vector<bool> OwnLines::wholeRecords(const std::vector<bool>& own) const {
+std::vector<bool> LineTable::wholeRecords(const std::vector<bool>& own) const {
   std::vector<bool> whole(lines_.size());
   for (std::size_t begin = 0; begin < lines_.size();) {
     const Line& first = lines_[begin];
@@ -106,7 +108,7 @@ std::vector<bool> OwnLines::wholeRecords(const std::vector<bool>& own) const {
     std::size_t end = begin + 1;
     for (; first.agent != 0 && end < lines_.size(); ++end) {
       const Line& next = lines_[end];
-      if (next.agent != first.agent || next.sizeBytes > 0 || next.at != first.at) break;
+      if (next.agent != first.agent || next.sizeBytes > 0 || next.offset != first.offset) break;
       areOwn = own[end] && areOwn;
     }
     for (; begin < end; ++begin) whole[begin] = areOwn;

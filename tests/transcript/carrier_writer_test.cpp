@@ -1,5 +1,5 @@
 // Entries carried in the lines of another agent's file.
-#include "transcript/model/carrying.h"
+#include "transcript/model/carrier_writer.h"
 
 #include <gtest/gtest.h>
 
@@ -23,21 +23,21 @@ std::size_t carriedOf(const Entry& entry) {
   const std::vector<Entry> entries = {entry};
   const EntryList list(entries);
   const EntryTree tree(list);
-  Carrying carrying(list, tree, /*enabled=*/true);
-  carrying.hold("{\"type\":\"line\"}\n", 0);
-  const std::string line = carrying.take();
+  CarrierWriter writer(list, tree, /*enabled=*/true);
+  writer.setLines("{\"type\":\"line\"}\n", 0);
+  const std::string line = writer.takeLines();
   const auto carried = carriedIn(std::string_view(line).substr(0, line.size() - 1));
-  EXPECT_EQ(carrying.count(), carried ? carried->entries.size() : 0);
-  return carrying.count();
+  EXPECT_EQ(writer.count(), carried ? carried->entries.size() : 0);
+  return writer.count();
 }
 
-TEST(Carrying, AnEntryThatJustFitsTravels) {
+TEST(CarrierWriter, AnEntryThatJustFitsTravels) {
   EXPECT_EQ(carriedOf(entryOf(1000)), 1U);
   EXPECT_EQ(carriedOf(entryOf(kMaxCarriedBytes)), 1U);
   EXPECT_EQ(carriedOf(entryOf(kMaxCarriedBytes + 1)), 0U);
 }
 
-TEST(Carrying, EntriesThatFillALineLeaveRoomForTheEntryOfTheLine) {
+TEST(CarrierWriter, EntriesThatFillALineLeaveRoomForTheEntryOfTheLine) {
   constexpr std::size_t kWaiting = 30;
   constexpr std::size_t kLines = 4;
   std::vector<Entry> entries;
@@ -47,16 +47,16 @@ TEST(Carrying, EntriesThatFillALineLeaveRoomForTheEntryOfTheLine) {
   }
   const EntryList list(entries);
   const EntryTree tree(list);
-  Carrying carrying(list, tree, /*enabled=*/true);
-  for (std::size_t i = 0; i < kWaiting; ++i) carrying.wait(i);
+  CarrierWriter writer(list, tree, /*enabled=*/true);
+  for (std::size_t i = 0; i < kWaiting; ++i) writer.addWithoutLine(i);
   for (std::size_t i = kWaiting; i < entries.size(); ++i) {
-    carrying.hold("{\"type\":\"line\"}\n", i);
-    EXPECT_LE(carrying.take().size(), kMaxCarriedBytes + 1000);
+    writer.setLines("{\"type\":\"line\"}\n", i);
+    EXPECT_LE(writer.takeLines().size(), kMaxCarriedBytes + 1000);
   }
-  EXPECT_EQ(carrying.count(), entries.size());
+  EXPECT_EQ(writer.count(), entries.size());
 }
 
-TEST(Carrying, ARedactedEntryDoesNotTravelHoweverSmall) {
+TEST(CarrierWriter, ARedactedEntryDoesNotTravelHoweverSmall) {
   Entry entry = entryOf(1000);
   entry.redacted = true;
   EXPECT_EQ(carriedOf(entry), 0U);

@@ -1,4 +1,4 @@
-#include "transcript/other_entries.h"
+#include "transcript/rewritten_file.h"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ constexpr std::uint64_t kReadAtOnce = 1'000;
 constexpr std::size_t kSharedAtOnce = 100;
 constexpr std::size_t kShort = 8;
 
-std::uint64_t meaningOf(std::string_view json) {
+std::uint64_t jsonHash(std::string_view json) {
   return message::ContentHasher().hashIfValid(json);
 }
 
@@ -35,36 +35,36 @@ std::string contentOf(const Entry& entry) {
   return content;
 }
 
-bool saysTheSame(const Entry& one, const Entry& other) {
+bool haveSameContent(const Entry& one, const Entry& other) {
   if (one.type == entry_type::kSessionInfo) return lineOf(one) == lineOf(other);
   const std::string first = contentOf(one);
   const std::string second = contentOf(other);
-  return first == second || meaningOf(first) == meaningOf(second);
+  return first == second || jsonHash(first) == jsonHash(second);
 }
 
 // Returns a hash of everything about an entry that does not depend on the place of its line; 0 when that cannot tell it
 // from other entries. The id of a message is left out because it may be made from the id of its line.
-std::uint64_t hashOfSaid(const Entry& entry, const std::string& parentId) {
-  std::string said = entry.type;
+std::uint64_t contentHash(const Entry& entry, const std::string& parentId) {
+  std::string content = entry.type;
   if (entry.type == entry_type::kSessionInfo) {
     const auto usage = json::findMember(entry.payload, "usage");
     const auto line = usage ? std::nullopt : lineOf(entry);
     if (!usage && !line) return 0;
-    said += usage ? fmt::format(" {} {}", entry.timestamp, *usage) : *line;
-    return hashOf(said);
+    content += usage ? fmt::format(" {} {}", entry.timestamp, *usage) : *line;
+    return hashOf(content);
   }
-  said += fmt::format(" {} {}", parentId, entry.timestamp);
+  content += fmt::format(" {} {}", parentId, entry.timestamp);
   json::ObjectReader members(json::findMember(entry.payload, "message").value_or(entry.payload));
   while (const auto member = members.next()) {
     if (member->key == "transcript" || member->key == "id") continue;
     if (member->value == json::quoted(entry.id)) continue;  // a summary that keeps nothing before it
-    said += fmt::format("\n{} {}", member->key, meaningOf(member->value));
+    content += fmt::format("\n{} {}", member->key, jsonHash(member->value));
   }
-  return hashOf(said);
+  return hashOf(content);
 }
 
 // Members of a payload that name entries.
-constexpr std::string_view kNaming[] = {"firstKeptEntryId", "entryId"};
+constexpr std::string_view kMembersNamingEntries[] = {"firstKeptEntryId", "entryId"};
 
 void replaceName(Entry& entry, std::string_view member, std::string_view id) {
   const std::string_view value = *json::findMember(entry.payload, member);
@@ -73,33 +73,33 @@ void replaceName(Entry& entry, std::string_view member, std::string_view id) {
 
 std::vector<std::string_view> membersNaming(const Entry& entry, const std::string& id) {
   std::vector<std::string_view> members;
-  std::ranges::copy_if(kNaming, std::back_inserter(members),
+  std::ranges::copy_if(kMembersNamingEntries, std::back_inserter(members),
                        [&](std::string_view member) { return json::findString(entry.payload, member) == id; });
   return members;
 }
 
 // Returns whether bough made the id and the id ends with the place of the line.
-bool namesAPlace(std::string_view id) {
+bool endsWithOffset(std::string_view id) {
   const std::size_t colon = id.rfind(':');
   return colon != std::string_view::npos && id.find_first_not_of("0123456789.", colon + 1) == std::string_view::npos;
 }
 
-std::uint64_t hashOfSaid(const Entry& entry) {
-  return hashOfSaid(entry, entry.parentId.value_or(""));
+std::uint64_t contentHash(const Entry& entry) {
+  return contentHash(entry, entry.parentId.value_or(""));
 }
 
 // The same regardless of the parent, which may have been damaged, or repaired since.
-std::uint64_t hashOfSaidAnywhere(const Entry& entry) {
-  return hashOfSaid(entry, "\n");
+std::uint64_t contentHashAnyParent(const Entry& entry) {
+  return contentHash(entry, "\n");
 }
 
 // Only the type and the time of a redacted entry are left.
-std::uint64_t hashOfRedactedAnywhere(const Entry& entry) {
+std::uint64_t redactedHashAnyParent(const Entry& entry) {
   return hashOf(fmt::format("{} {} redacted", entry.type, entry.timestamp));
 }
 
 // What remains of a redacted entry to recognize it by.
-std::uint64_t hashOfRedacted(const Entry& entry) {
+std::uint64_t redactedHash(const Entry& entry) {
   return hashOf(fmt::format("{} {} {} redacted", entry.type, entry.parentId.value_or(""), entry.timestamp));
 }
 
@@ -117,8 +117,8 @@ void eachLine(const Entry& entry, const std::function<void(std::string_view)>& u
 
 }  // namespace
 
-Result<void> OtherEntries::tellApart(Entry& entry, const IsKnown& isKnown) {
-  const std::vector<std::string_view> ofItself = membersNaming(entry, entry.id);
+Result<void> RewrittenFileMatcher::resolveId(Entry& entry, const IsKnown& isKnown) {
+  const std::vector<std::string_view> membersNamingItself = membersNaming(entry, entry.id);
   followRenamed(entry);
   const auto origin = originOf(entry);
   if (origin && origin->hasLine) {
@@ -128,7 +128,7 @@ Result<void> OtherEntries::tellApart(Entry& entry, const IsKnown& isKnown) {
   std::optional<Entry> stored;
   if (isKnown(entry.id)) {
     auto loaded = store_.loadEntry(sessionId_, entry.id);
-    if (!loaded || loaded->redacted || saysTheSame(entry, *loaded)) {
+    if (!loaded || loaded->redacted || haveSameContent(entry, *loaded)) {
       matched_.insert(hashOf(entry.id));
       return {};
     }
@@ -136,67 +136,68 @@ Result<void> OtherEntries::tellApart(Entry& entry, const IsKnown& isKnown) {
   }
   BOUGH_TRY(auto moved, findMoved(entry));
   if (moved.empty()) {
-    BOUGH_TRY(moved, findAnywhere(entry));
+    BOUGH_TRY(moved, findAnyParent(entry));
   }
   if (!moved.empty()) matched_.insert(hashOf(moved));
   if (!moved.empty()) {
-    rename(entry, std::move(moved), ofItself);
+    rename(entry, std::move(moved), membersNamingItself);
   } else if (stored && entry.type == entry_type::kSessionInfo) {
-    nameApart(entry, *stored);
+    makeIdUnique(entry, *stored);
   } else if (stored && isConversation(entryKind(entry.type))) {
-    std::string id = besideId(entry, *origin, isConversation(entryKind(stored->type)), isKnown);
-    if (!id.empty()) rename(entry, std::move(id), ofItself);
+    std::string id = idBesideStored(entry, *origin, isConversation(entryKind(stored->type)), isKnown);
+    if (!id.empty()) rename(entry, std::move(id), membersNamingItself);
   }
   return {};
 }
 
-Result<bool> OtherEntries::hasMoved(const Entry& entry) {
+Result<bool> RewrittenFileMatcher::hasMoved(const Entry& entry) {
   BOUGH_TRY(const auto moved, findMoved(entry));
   return !moved.empty();
 }
 
-void OtherEntries::addTo(TranscriptReport& report) {
-  report.recovered += count_;
+void RewrittenFileMatcher::addTo(TranscriptReport& report) {
+  report.recovered += conflictCount_;
   if (const auto head = renamed_.find(report.headId); head != renamed_.end()) report.headId = head->second;
-  std::ranges::move(told_, std::back_inserter(report.damage));
+  std::ranges::move(damage_, std::back_inserter(report.damage));
 }
 
 // A line without an id is named by its place. In a file that was rewritten, another line may be there: it is kept as
 // well, under another id.
-void OtherEntries::nameApart(Entry& entry, const Entry& stored) const {
+void RewrittenFileMatcher::makeIdUnique(Entry& entry, const Entry& stored) const {
   const auto line = lineOf(entry);
   if (line && lineOf(stored) != line) entry.id += ":" + Sha256::of(*line).substr(0, kShort);
 }
 
 // Returns a new id for an entry of the conversation, which is then kept next to the stored one; later new entries
 // continue it. Returns an empty string when the session has all of its content.
-std::string OtherEntries::besideId(const Entry& entry, const Origin& origin, bool isBesideTalk,
-                                   const IsKnown& isKnown) {
+std::string RewrittenFileMatcher::idBesideStored(const Entry& entry, const Origin& origin, bool isBesideConversation,
+                                                 const IsKnown& isKnown) {
   std::string id = entry.id + ":" + Sha256::of(contentOf(entry)).substr(0, kShort);
   const bool isKept = isKnown(id);
-  if (hasRecord_ && isBesideTalk && !isKept) return {};
+  if (hasRecord_ && isBesideConversation && !isKept) return {};
   // A line that was damaged there before is not another message.
-  if (isKept || !isBesideTalk || ++count_ > TranscriptReport::kMaxDamage) return id;
+  if (isKept || !isBesideConversation || ++conflictCount_ > TranscriptReport::kMaxDamage) return id;
   const std::string_view what = entry.type == entry_type::kMessage ? "message" : "entry";
-  told_.push_back({.offset = origin.at,
-                   .sizeBytes = origin.sizeBytes,
-                   .reason = fmt::format("the session has another {} of this id; both are kept", what),
-                   .recovered = true});
+  damage_.push_back({.offset = origin.offset,
+                     .sizeBytes = origin.sizeBytes,
+                     .reason = fmt::format("the session has another {} of this id; both are kept", what),
+                     .recovered = true});
   return id;
 }
 
-void OtherEntries::rename(Entry& entry, std::string id, const std::vector<std::string_view>& ofItself) {
-  for (const std::string_view name : ofItself) replaceName(entry, name, id);
+void RewrittenFileMatcher::rename(Entry& entry, std::string id,
+                                  const std::vector<std::string_view>& membersNamingItself) {
+  for (const std::string_view name : membersNamingItself) replaceName(entry, name, id);
   renamed_[entry.id] = id;
   entry.id = std::move(id);
 }
 
 // An entry refers to renamed entries by their new ids. Such an old id may equal the entry's own id in the file.
-void OtherEntries::followRenamed(Entry& entry) const {
+void RewrittenFileMatcher::followRenamed(Entry& entry) const {
   if (renamed_.empty()) return;
   const auto parent = renamed_.find(entry.parentId.value_or(""));
   if (parent != renamed_.end()) entry.parentId = parent->second;
-  for (const std::string_view name : kNaming) {
+  for (const std::string_view name : kMembersNamingEntries) {
     const auto named = renamed_.find(json::findString(entry.payload, name).value_or(""));
     if (named != renamed_.end()) replaceName(entry, name, named->second);
   }
@@ -204,42 +205,42 @@ void OtherEntries::followRenamed(Entry& entry) const {
 
 // Returns whether the session has every line that the entry was made from. Lines that form one answer now may have been
 // stored separately.
-Result<bool> OtherEntries::hasLinesOf(const Entry& entry) {
-  BOUGH_TRY(collect());
+Result<bool> RewrittenFileMatcher::hasLinesOf(const Entry& entry) {
+  BOUGH_TRY(readStored());
   bool hasAll = true;
   eachLine(entry, [&](std::string_view line) { hasAll &= lines_.contains(hashOf(line)); });
   return hasAll;
 }
 
 // Returns the id under which the session has the entry, whose line has moved; empty when the session does not have it.
-Result<std::string> OtherEntries::findMoved(const Entry& entry) {
-  BOUGH_TRY(collect());
-  const std::uint64_t said = hashOfSaid(entry);
+Result<std::string> RewrittenFileMatcher::findMoved(const Entry& entry) {
+  BOUGH_TRY(readStored());
+  const std::uint64_t hash = contentHash(entry);
   const auto findIn = [&](const FlatMap<std::uint64_t>& places) {
-    const std::uint64_t* sequence = said == 0 ? nullptr : places.find(said);
-    return sequence == nullptr ? places.find(hashOfRedacted(entry)) : sequence;
+    const std::uint64_t* sequence = hash == 0 ? nullptr : places.find(hash);
+    return sequence == nullptr ? places.find(redactedHash(entry)) : sequence;
   };
   std::string id;
-  if (const std::uint64_t* sequence = findIn(said_); sequence != nullptr) {
+  if (const std::uint64_t* sequence = findIn(byContent_); sequence != nullptr) {
     BOUGH_TRY(store_.readOwnEntries(sessionId_, *sequence, 1, [&](std::uint64_t, Entry& stored) { id = stored.id; }));
   } else if (sequence = findIn(shared_); sequence != nullptr) {
     BOUGH_TRY(auto stored, store_.loadEntriesAt(sessionId_, {static_cast<Sequence>(*sequence)}));
     id = std::move(stored.front().id);
   }
   if (id.empty()) return id;
-  if (!namesAPlace(id) && !namesAPlace(entry.id)) id.clear();  // the agent tells them apart
+  if (!endsWithOffset(id) && !endsWithOffset(entry.id)) id.clear();  // the agent tells them apart
   // Somebody may say the same thing twice.
-  if (isConversation(entryKind(entry.type)) && namesAPlace(entry.id) && matched_.contains(hashOf(id))) id.clear();
+  if (isConversation(entryKind(entry.type)) && endsWithOffset(entry.id) && matched_.contains(hashOf(id))) id.clear();
   return id;
 }
 
 // Returns the id under which the session has the entry with another parent. Of several entries with the same content,
 // takes the first that no entry of the file was matched with.
-Result<std::string> OtherEntries::findAnywhere(const Entry& entry) {
+Result<std::string> RewrittenFileMatcher::findAnyParent(const Entry& entry) {
   std::string id;
-  if (!namesAPlace(entry.id) || !isConversation(entryKind(entry.type))) return id;
-  std::uint32_t at = nextPlace(hashOfSaidAnywhere(entry));
-  if (at == kNone) at = nextPlace(hashOfRedactedAnywhere(entry));
+  if (!endsWithOffset(entry.id) || !isConversation(entryKind(entry.type))) return id;
+  std::uint32_t at = nextPlace(contentHashAnyParent(entry));
+  if (at == kNone) at = nextPlace(redactedHashAnyParent(entry));
   if (at == kNone) return id;
   BOUGH_TRY(store_.readOwnEntries(sessionId_, places_[at].sequence, 1,
                                   [&](std::uint64_t, Entry& stored) { id = stored.id; }));
@@ -247,60 +248,60 @@ Result<std::string> OtherEntries::findAnywhere(const Entry& entry) {
 }
 
 // Returns the first place with this content that no entry of the file was matched with yet.
-std::uint32_t OtherEntries::nextPlace(std::uint64_t said) {
-  const std::uint32_t* first = anywhere_.find(said);
+std::uint32_t RewrittenFileMatcher::nextPlace(std::uint64_t hash) {
+  const std::uint32_t* first = byContentAnyParent_.find(hash);
   if (first == nullptr) return kNone;
   std::uint32_t at = *first;
   while (at != kNone && matched_.contains(places_[at].idHash)) at = places_[at].next;
-  anywhere_.set(said, at);
+  byContentAnyParent_.set(hash, at);
   return at;
 }
 
-Result<void> OtherEntries::collect() {
-  if (std::exchange(collected_, true)) return {};
+Result<void> RewrittenFileMatcher::readStored() {
+  if (std::exchange(isRead_, true)) return {};
   for (std::uint64_t from = 0, count = 1; count > 0; from += count) {
     count = 0;
     BOUGH_TRY(store_.readOwnEntries(sessionId_, from, kReadAtOnce, [&](std::uint64_t sequence, Entry& entry) {
       ++count;
-      note(entry, sequence, said_);
-      notePlace(entry, sequence);
+      addStored(entry, sequence, byContent_);
+      addPlace(entry, sequence);
     }));
   }
-  return collectShared();
+  return readShared();
 }
 
-Result<void> OtherEntries::collectShared() {
+Result<void> RewrittenFileMatcher::readShared() {
   BOUGH_TRY(const auto state, store_.sessionState(sessionId_));
   if (!state.origin) return {};
   BOUGH_TRY(auto cursor, store_.openCursor(sessionId_));
   for (std::uint64_t sequence = 0;;) {
     BOUGH_TRY(const auto entries, cursor.next(kSharedAtOnce));
     if (entries.empty()) return {};
-    for (const Entry& entry : entries) note(entry, sequence++, shared_);
+    for (const Entry& entry : entries) addStored(entry, sequence++, shared_);
   }
 }
 
 // Keeps entries with the same content in order.
-void OtherEntries::notePlace(const Entry& entry, std::uint64_t sequence) {
-  if (!namesAPlace(entry.id) || !isConversation(entryKind(entry.type))) return;
-  const std::uint64_t hash = entry.redacted ? hashOfRedactedAnywhere(entry) : hashOfSaidAnywhere(entry);
+void RewrittenFileMatcher::addPlace(const Entry& entry, std::uint64_t sequence) {
+  if (!endsWithOffset(entry.id) || !isConversation(entryKind(entry.type))) return;
+  const std::uint64_t hash = entry.redacted ? redactedHashAnyParent(entry) : contentHashAnyParent(entry);
   const auto at = static_cast<std::uint32_t>(places_.size());
   places_.push_back({.sequence = sequence, .idHash = hashOf(entry.id), .next = kNone});
-  if (const std::uint32_t* first = anywhere_.find(hash); first != nullptr) {
+  if (const std::uint32_t* first = byContentAnyParent_.find(hash); first != nullptr) {
     Place& begin = places_[*first];
     places_[begin.last == kNone ? *first : begin.last].next = at;
     begin.last = at;
   } else {
-    anywhere_.insert(hash, at);
+    byContentAnyParent_.insert(hash, at);
   }
 }
 
-void OtherEntries::note(const Entry& entry, std::uint64_t sequence, FlatMap<std::uint64_t>& said) {
+void RewrittenFileMatcher::addStored(const Entry& entry, std::uint64_t sequence, FlatMap<std::uint64_t>& byContent) {
   eachLine(entry, [&](std::string_view line) { lines_.insert(hashOf(line)); });
   const auto origin = originOf(entry);
   if (!entry.redacted && (!origin || origin->torn)) return;
-  const std::uint64_t hash = entry.redacted ? hashOfRedacted(entry) : hashOfSaid(entry);
-  if (hash != 0) said.insert(hash, sequence);
+  const std::uint64_t hash = entry.redacted ? redactedHash(entry) : contentHash(entry);
+  if (hash != 0) byContent.insert(hash, sequence);
 }
 
 }  // namespace bough::transcript

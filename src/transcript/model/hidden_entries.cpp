@@ -66,8 +66,8 @@ void addSaid(const Entry& entry, json::SaidTexts& texts) {
 }  // namespace
 
 // Reads the hidden content only to find the author of a hidden message and the calls that it answered.
-Result<void> EntryList::Lacking::note(const Entry& entry, std::size_t place) {
-  if (!entry.redacted || !list_.isTalk(place)) return {};
+Result<void> EntryList::HiddenEntries::note(const Entry& entry, std::size_t place) {
+  if (!entry.redacted || !list_.isInConversation(place)) return {};
   BOUGH_TRY(const auto stored, list_.session_->load({.fromSequence = place, .limit = 1, .showRedacted = true}));
   if (stored.empty() || stored.front().id != entry.id) return {};
   Hidden& hidden = hidden_[place];
@@ -81,7 +81,7 @@ Result<void> EntryList::Lacking::note(const Entry& entry, std::size_t place) {
     const EntryPin other = list_.at(before);
     const auto its = originOf(*other);
     if (list_.isRedacted(before)) continue;
-    if (!its || its->agent != origin->agent || its->at != origin->at) break;
+    if (!its || its->agent != origin->agent || its->offset != origin->offset) break;
     if (its->hasLine) dropLine(before, *other);
   }
   const auto message = normalizeEntry(stored.front());
@@ -94,7 +94,7 @@ Result<void> EntryList::Lacking::note(const Entry& entry, std::size_t place) {
 }
 
 // Drops lines with hidden content: lines that other entries came from as well, and lines that repeat the content.
-void EntryList::Lacking::dropLines() {
+void EntryList::HiddenEntries::dropLines() {
   for (std::size_t i = 0; !said_.empty() && i < list_.size(); ++i) {
     if (!list_.isMessage(i) || list_.isRedacted(i)) continue;
     const EntryPin entry = list_.at(i);
@@ -116,7 +116,7 @@ void EntryList::Lacking::dropLines() {
   }
 }
 
-void EntryList::Lacking::dropLine(std::size_t place, const Entry& entry) {
+void EntryList::HiddenEntries::dropLine(std::size_t place, const Entry& entry) {
   auto without = std::make_shared<Entry>(entry);
   without->payload = "{";
   json::ObjectReader members(entry.payload);
@@ -130,14 +130,14 @@ void EntryList::Lacking::dropLine(std::size_t place, const Entry& entry) {
 }
 
 // Returns true for an entry that is damaged, or erased, or redacted in a list without a session.
-bool EntryList::Lacking::mayHoldResults(std::size_t place) const {
-  if (!list_.isTalk(place) || replaced_.contains(place)) return false;
+bool EntryList::HiddenEntries::mayHoldResults(std::size_t place) const {
+  if (!list_.isInConversation(place) || replaced_.contains(place)) return false;
   if (list_.outlines_[place].isUnreadable) return true;
   const Hidden* known = find(place);
   return list_.isRedacted(place) && list_.isMessage(place) && (known == nullptr || known->isErased);
 }
 
-void EntryList::Lacking::end() {
+void EntryList::HiddenEntries::end() {
   dropLines();
   for (std::size_t i = 0; i < list_.size(); ++i) {
     if (mayHoldResults(i)) inferResults(i);
@@ -146,7 +146,7 @@ void EntryList::Lacking::end() {
 
 // Finds the calls that an unreadable entry answered: the calls directly before it that no other entry answers. When
 // more unreadable entries follow, each of them has one result.
-void EntryList::Lacking::inferResults(std::size_t place) {
+void EntryList::HiddenEntries::inferResults(std::size_t place) {
   constexpr std::size_t kNear = 4096;
   const auto callingAt = [&](std::size_t at) {
     const bool isReadable = list_.isMessage(at) && !list_.isHidden(at);
@@ -171,7 +171,7 @@ void EntryList::Lacking::inferResults(std::size_t place) {
   std::size_t others = 0;
   std::unordered_set<std::size_t> after = {place};
   for (std::size_t next = place + 1; next < std::min(list_.size(), place + kNear); ++next) {
-    if (!list_.isTalk(next) || !after.contains(list_.parent(next))) continue;
+    if (!list_.isInConversation(next) || !after.contains(list_.parent(next))) continue;
     const auto calling = callingAt(next);
     if (calling && calling->results.empty()) continue;
     others += static_cast<std::size_t>(mayHoldResults(next));
@@ -190,7 +190,7 @@ void EntryList::Lacking::inferResults(std::size_t place) {
                                           : "The result was redacted."));
 }
 
-void EntryList::Lacking::replace(std::size_t place, const Entry& entry, std::string payload) {
+void EntryList::HiddenEntries::replace(std::size_t place, const Entry& entry, std::string payload) {
   auto results = std::make_shared<Entry>(entry);
   results->type = entry_type::kMessage;
   results->payload = std::move(payload);
@@ -204,12 +204,12 @@ void EntryList::Lacking::replace(std::size_t place, const Entry& entry, std::str
   replaced_[place] = std::move(results);
 }
 
-const EntryPin* EntryList::Lacking::replacement(std::size_t place) const {
+const EntryPin* EntryList::HiddenEntries::replacement(std::size_t place) const {
   const auto found = replaced_.find(place);
   return found == replaced_.end() ? nullptr : &found->second;
 }
 
-const EntryList::Hidden* EntryList::Lacking::find(std::size_t place) const {
+const EntryList::Hidden* EntryList::HiddenEntries::find(std::size_t place) const {
   const auto found = hidden_.find(place);
   return found == hidden_.end() ? nullptr : &found->second;
 }
