@@ -67,7 +67,7 @@ TEST(Views, TheArgumentThatSaysMostIsShown) {
 }
 
 TEST(Views, ALineNamesItsSpeakerWhenThereIsOne) {
-  EXPECT_EQ(spokenLine("user", "x") + spokenLine("", "y"), "[user] xy");
+  EXPECT_EQ(speakerLine("user", "x") + speakerLine("", "y"), "[user] xy");
 }
 
 std::string rendered(const EntryPart& part, PrintStyle style = {}) {

@@ -35,7 +35,7 @@ std::string callLine(const AgentEvent& event) {
                      text::excerptToWidth(what.empty() ? event.text : what, width));
 }
 
-std::string firstFew(const std::string& text) {
+std::string resultExcerpt(const std::string& text) {
   std::string out;
   std::string_view rest = text;
   std::size_t count = 0;
@@ -79,7 +79,7 @@ std::string reminder(const std::string& question, const std::string& diff) {
 
 }  // namespace
 
-void TextListener::say(const std::string& line) {
+void TextListener::printEvent(const std::string& line) {
   stdoutIsTerminal() ? printWrapped(line) : printMessage(line);
 }
 
@@ -91,12 +91,12 @@ void TextListener::endText() {
 
 void TextListener::showResult(const AgentEvent& event) {
   if (!stdoutIsTerminal()) {
-    if (event.isError) say(fmt::format("  {} failed: {}", event.name, text::excerpt(event.text, 400)));
+    if (event.isError) printEvent(fmt::format("  {} failed: {}", event.name, text::excerpt(event.text, 400)));
     return;
   }
   const std::size_t diff = event.text.find("\n@@ ");
   if (!event.isError && diff != std::string::npos && diffsShown_.contains(event.toolCallId)) {
-    printText(styled(Style::Dim, firstFew(event.text.substr(0, event.text.find('\n')))));
+    printText(styled(Style::Dim, resultExcerpt(event.text.substr(0, event.text.find('\n')))));
     return;
   }
   if (!event.isError && diff != std::string::npos) {
@@ -107,7 +107,7 @@ void TextListener::showResult(const AgentEvent& event) {
     printText(styledDiff(indented));
     return;
   }
-  printText(styled(event.isError ? Style::Red : Style::Dim, firstFew(event.text)));
+  printText(styled(event.isError ? Style::Red : Style::Dim, resultExcerpt(event.text)));
 }
 
 void TextListener::onEvent(const AgentEvent& event) {
@@ -134,15 +134,17 @@ void TextListener::onEvent(const AgentEvent& event) {
   }
   endText();
   switch (event.kind) {
-    case EventKind::ToolStart: say(styled(Style::Yellow, "● ") + callLine(event)); break;
+    case EventKind::ToolStart: printEvent(styled(Style::Yellow, "● ") + callLine(event)); break;
     case EventKind::ToolResult: showResult(event); break;
     case EventKind::Retry:
-      say(styled(Style::Dim, fmt::format("{}; trying again in {:.1f} s", text::excerpt(event.text, 200),
-                                         static_cast<double>(event.waitMs) / 1000)));
+      printEvent(styled(Style::Dim, fmt::format("{}; trying again in {:.1f} s", text::excerpt(event.text, 200),
+                                                static_cast<double>(event.waitMs) / 1000)));
       break;
-    case EventKind::Notice: say(styled(event.isError ? Style::Red : Style::Dim, text::printable(event.text))); break;
+    case EventKind::Notice:
+      printEvent(styled(event.isError ? Style::Red : Style::Dim, text::printable(event.text)));
+      break;
     case EventKind::Aborted:
-      if (!event.isError) say(styled(Style::Red, text::excerpt(event.text, 300)));
+      if (!event.isError) printEvent(styled(Style::Red, text::excerpt(event.text, 300)));
       break;
     default: break;
   }

@@ -32,7 +32,7 @@ class TextListener final : public agent::Listener {
   agent::RecoveryChoice recover(const UnfinishedToolCall& call) override;
 
  private:
-  void say(const std::string& line);
+  void printEvent(const std::string& line);
   void endText();
   void showResult(const agent::AgentEvent& event);
   std::optional<char> choose(const std::string& question, const std::vector<std::string_view>& words);

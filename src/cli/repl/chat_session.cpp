@@ -18,11 +18,11 @@ namespace bough::cli {
 namespace {
 
 agent::CancelToken theToken;
-std::atomic<bool> theEnd{false};
+std::atomic<bool> terminationAsked{false};
 
 void onSignal(int number) {
   theToken.request();
-  if (number != SIGINT) theEnd.store(true);
+  if (number != SIGINT) terminationAsked.store(true);
 }
 
 Result<void> catchUp(Catalog& catalog) {
@@ -88,7 +88,7 @@ Error forChat(Error error) {
 
 CancelOnSignal::CancelOnSignal() {
   theToken.reset();
-  theEnd.store(false);
+  terminationAsked.store(false);
   struct sigaction action{};
   action.sa_handler = onSignal;
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) (void)::sigaction(number, &action, nullptr);
@@ -102,12 +102,12 @@ agent::CancelToken& CancelOnSignal::token() const {
   return theToken;
 }
 
-bool CancelOnSignal::terminating() {
-  return theEnd.load();
+bool CancelOnSignal::isTerminating() {
+  return terminationAsked.load();
 }
 
 ExitCode CancelOnSignal::exitCode() {
-  return theToken.requested() && !terminating() ? kInterrupted : kProblem;
+  return theToken.requested() && !isTerminating() ? kInterrupted : kProblem;
 }
 
 std::uint64_t countTurns(const OpenedChat& opened) {
@@ -149,19 +149,19 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
 
 Result<void> beginSession(OpenedChat& opened) {
   BOUGH_TRY(opened.chat->startNew());
-  leaveSession(opened);
-  opened.begun = opened.chat->place();
+  removeUnusedSession(opened);
+  opened.created = opened.chat->place();
   return {};
 }
 
-void leaveSession(OpenedChat& opened) {
-  const agent::StartingPoint begun = std::exchange(opened.begun, {});
-  if (begun.sessionId.empty()) return;
+void removeUnusedSession(OpenedChat& opened) {
+  const agent::StartingPoint created = std::exchange(opened.created, {});
+  if (created.sessionId.empty()) return;
   // Fails when another process has written into the session; then the session stays.
-  (void)opened.store->maintenance().remove({.sessionId = begun.sessionId, .expectedTail = begun.tailId});
+  (void)opened.store->maintenance().remove({.sessionId = created.sessionId, .expectedTail = created.tailId});
 }
 
-std::string comeBackCommand(const Context& context, const OpenedChat& opened) {
+std::string reopenCommand(const Context& context, const OpenedChat& opened) {
   const std::string store =
       context.storeLocation.empty() ? "" : fmt::format("--store {} ", shellWord(context.storeLocation));
   return fmt::format("bough {}resume {}", store, exactName(opened.chat->sessionId()));

@@ -20,7 +20,7 @@ struct OpenedChat {
   std::unique_ptr<Catalog> catalog;
   std::unique_ptr<agent::Chat> chat;
   std::uint64_t restoredTurns = 0;
-  agent::StartingPoint begun = {};    ///< The session that this chat created, in its first state.
+  agent::StartingPoint created = {};  ///< The session that this chat created, in its first state.
   std::shared_ptr<void> damage = {};  ///< Returned by reportDamage().
 };
 
@@ -43,7 +43,7 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
 Result<void> beginSession(OpenedChat& opened);
 /// Removes the session that this chat created if nothing was written into it. Called after another session was opened,
 /// and at the end.
-void leaveSession(OpenedChat& opened);
+void removeUnusedSession(OpenedChat& opened);
 
 /// Returns the user's last message and the last answer to it, cut to some lines; empty when nothing was said yet.
 std::string lastExchange(const OpenedChat& opened);
@@ -53,7 +53,7 @@ std::string lastExchange(const OpenedChat& opened);
 std::string statusLine(const agent::Chat& chat, const agent::TurnReport& report, double costUsd, bool costKnown);
 
 /// Returns the command that reopens a chat's session.
-std::string comeBackCommand(const Context& context, const OpenedChat& opened);
+std::string reopenCommand(const Context& context, const OpenedChat& opened);
 
 /// Counts the user's turns on the branch that the chat continues, including turns that a fork shares.
 std::uint64_t countTurns(const OpenedChat& opened);
@@ -73,7 +73,7 @@ class CancelOnSignal {
   CancelOnSignal& operator=(const CancelOnSignal&) = delete;
   [[nodiscard]] agent::CancelToken& token() const;
   /// Returns true when the program was asked to terminate, and not only to stop its current work.
-  [[nodiscard]] static bool terminating();
+  [[nodiscard]] static bool isTerminating();
   /// Returns the exit code for a chat whose turn was interrupted, by Ctrl-C or otherwise.
   [[nodiscard]] static ExitCode exitCode();
 };

@@ -77,7 +77,7 @@ Result<std::string> pipedContext(Input& input) {
   return text;
 }
 
-Result<ExitCode> sayOnce(OpenedChat& opened, Input& input, const std::string& prompt) {
+Result<ExitCode> runPrompt(OpenedChat& opened, Input& input, const std::string& prompt) {
   BOUGH_TRY(auto message, opened.chat->readPrompt(prompt, agent::PromptFiles::Anywhere));
   BOUGH_TRY(const std::string piped, pipedContext(input));
   if (piped.find_first_not_of(" \t\r\n") != std::string::npos) {
@@ -94,7 +94,7 @@ class PipedLines {
   PipedLines(const Context& context, const ChatRequest& request, OpenedChat& opened)
       : context_(context), allowAll_(request.options.askNothing), opened_(opened), commands_(context, opened) {}
 
-  [[nodiscard]] bool isOver() const { return commands_.isOver(); }
+  [[nodiscard]] bool hasQuit() const { return commands_.hasQuit(); }
 
   Result<agent::TurnReport> handle(const std::string& line) {
     const TypedLine typed = readTypedLine(line);
@@ -142,7 +142,7 @@ class PipedLines {
 
 Result<ExitCode> runLines(const Context& context, PipedLines& lines, Input& input) {
   for (ExitCode code = kDone;;) {
-    auto prompt = lines.isOver() ? Result<std::optional<std::string>>() : nextPrompt(input);
+    auto prompt = lines.hasQuit() ? Result<std::optional<std::string>>() : nextPrompt(input);
     if (!prompt) return refuseData(prompt.error(), context.json);
     if (!*prompt) return code;
     auto report = lines.handle(**prompt);
@@ -164,7 +164,7 @@ Result<ExitCode> runOpened(const Context& context, const ChatRequest& request, O
   if (resumed && resumed->aborted) return CancelOnSignal::exitCode();
   if (request.finishOnly) return kDone;
   if (!request.prompt.empty()) {
-    auto said = sayOnce(opened, input, request.prompt);
+    auto said = runPrompt(opened, input, request.prompt);
     // The cause that blocked the old turn may block this one as well, and was reported already.
     if (!said && !resumed && said.error().message == resumed.error().message) return kProblem;
     return said;
@@ -184,7 +184,7 @@ Result<ExitCode> runPipedChat(const Context& context, const ChatRequest& request
   agent::Listener& listener = context.json ? static_cast<agent::Listener&>(jsonListener) : textListener;
   BOUGH_TRY(auto opened, openChat(context, request.options, request.choice, listener, signals.token()));
   auto code = runOpened(context, request, opened, input);
-  leaveSession(opened);
+  removeUnusedSession(opened);
   return code;
 }
 

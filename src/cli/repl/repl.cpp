@@ -30,7 +30,7 @@ std::string historyFile(const Context& context) {
   return context.backend || isPostgresLocation(location) ? "" : fmt::format("{}/{}", location, kTypedHistory);
 }
 
-constexpr int kLookMs = 20;
+constexpr int kAnswerPollMs = 20;
 
 // A question that the turn's thread asks the user, who types in another thread.
 class Questions {
@@ -44,7 +44,7 @@ class Questions {
     }
     printText(question);
     std::unique_lock lock(mutex_);
-    while (!answer_ && !cancel.requested()) changed_.wait_for(lock, std::chrono::milliseconds(kLookMs));
+    while (!answer_ && !cancel.requested()) changed_.wait_for(lock, std::chrono::milliseconds(kAnswerPollMs));
     open_ = false;
     if (!answer_) printText("\n");  // the line of the question is still open
     return std::exchange(answer_, {});
@@ -87,16 +87,16 @@ class Repl {
     commands_->showOpened();
     finishInterrupted();
     if (!prompt.empty()) queue_.push_back(prompt);
-    while (!commands_->isOver() && !CancelOnSignal::terminating()) {
+    while (!commands_->hasQuit() && !CancelOnSignal::isTerminating()) {
       std::optional<std::string> line = nextLine();
       if (!line) break;
       handle(*line);
     }
     (void)dropQueue();
     if (!opened_.chat->place().headId.empty()) {
-      printWrapped(styled(Style::Dim, "To come back: ") + comeBackCommand(context_, opened_));
+      printWrapped(styled(Style::Dim, "To come back: ") + reopenCommand(context_, opened_));
     }
-    leaveSession(opened_);
+    removeUnusedSession(opened_);
     return kDone;
   }
 
@@ -119,7 +119,7 @@ class Repl {
       signals_.token().reset();
       const LineEditor::Input input = editor_->read("› ", std::exchange(draft_, {}));
       if (input.outcome == LineEditor::Outcome::Line) return input.text;
-      if (input.outcome == LineEditor::Outcome::End || CancelOnSignal::terminating()) return std::nullopt;
+      if (input.outcome == LineEditor::Outcome::End || CancelOnSignal::isTerminating()) return std::nullopt;
       printLine(styled(Style::Dim, "(/quit or Ctrl-D ends)"));
     }
   }
@@ -135,7 +135,7 @@ class Repl {
         return;
       case TypedLine::Kind::Shell: {
         Result<void> done;
-        return runBeside([&] { done = commands_->runShell(typed.text); }, [&] { report(done); });
+        return runWhileReadingLines([&] { done = commands_->runShell(typed.text); }, [&] { report(done); });
       }
       case TypedLine::Kind::Message: break;
     }
@@ -153,13 +153,14 @@ class Repl {
 
   void runTurn(const std::function<Result<agent::TurnReport>()>& turn) {
     std::optional<Result<agent::TurnReport>> outcome;
-    runBeside([&] { outcome = turn(); },
-              [&] { *outcome ? commands_->showStatus(**outcome) : report(std::unexpected(outcome->error())); });
+    runWhileReadingLines(
+        [&] { outcome = turn(); },
+        [&] { *outcome ? commands_->showStatus(**outcome) : report(std::unexpected(outcome->error())); });
   }
 
   // Runs a turn or a command in its own thread. Meanwhile reads lines: answers to questions, commands that end the
-  // turn, and the next messages. Calls `tell` afterwards.
-  void runBeside(const std::function<void()>& work, const std::function<void()>& tell) {
+  // turn, and the next messages. Calls `showOutcome` afterwards.
+  void runWhileReadingLines(const std::function<void()>& work, const std::function<void()>& showOutcome) {
     std::atomic<bool> over{false};
     std::optional<std::string> switching;
     std::string notSent;
@@ -189,7 +190,7 @@ class Repl {
       draft_ = typed.rest();
     }
     failure.rethrow();
-    tell();
+    showOutcome();
     if (switching) {
       if (!notSent.empty()) printWrapped(styled(Style::Dim, notSent));
       signals_.token().reset();
@@ -202,15 +203,15 @@ class Repl {
   std::string dropQueue() {
     if (queue_.empty()) return {};
     const std::size_t others = queue_.size() - 1;
-    std::string told = fmt::format("not sent: {}{}; Up brings it back", text::excerpt(queue_.front(), 60),
-                                   others == 0 ? "" : " and " + counted(others, "more line"));
+    std::string notice = fmt::format("not sent: {}{}; Up brings it back", text::excerpt(queue_.front(), 60),
+                                     others == 0 ? "" : " and " + counted(others, "more line"));
     for (const std::string& line : queue_) editor_->remember(line);
     queue_.clear();
-    return told;
+    return notice;
   }
 
   void finishInterruptedAfterSwitch() {
-    if (!commands_->isOver()) finishInterrupted();
+    if (!commands_->hasQuit()) finishInterrupted();
   }
 
   static void report(const Result<void>& result) {

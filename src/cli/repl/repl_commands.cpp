@@ -267,7 +267,7 @@ Result<void> ReplCommands::switchTo(const std::string& words) {
 Result<void> ReplCommands::open(const std::string& id) {
   BOUGH_TRY(opened_.damage, reportDamage(context_, chat().store(), id));
   BOUGH_TRY(chat().open(id));
-  if (id != opened_.begun.sessionId) leaveSession(opened_);
+  if (id != opened_.created.sessionId) removeUnusedSession(opened_);
   (void)opened_.catalog->catchUp();  // only for the number of turns
   opened_.restoredTurns = countTurns(opened_);
   printWrapped(fmt::format("{}  session {}", chat().model(), shownSession(opened_)));
@@ -317,7 +317,7 @@ Result<void> ReplCommands::deleteSession(const std::string& words) {
 }
 
 Result<void> ReplCommands::quit(const std::string&) {
-  over_ = true;
+  hasQuit_ = true;
   return {};
 }
 

@@ -23,7 +23,7 @@ class ReplCommands {
   /// Returns the text with which a command wants the next line to begin; usually empty.
   std::string takeDraft() { return std::exchange(draft_, {}); }
   /// Returns true after /quit.
-  [[nodiscard]] bool isOver() const { return over_; }
+  [[nodiscard]] bool hasQuit() const { return hasQuit_; }
 
   /// Shows which session is open, and its size.
   void showOpened();
@@ -69,7 +69,7 @@ class ReplCommands {
   std::string draft_;
   double costUsd_ = 0;
   bool costKnown_ = true;
-  bool over_ = false;
+  bool hasQuit_ = false;
 };
 
 /// Prints the usable providers with the models known by name, then what the other providers need.

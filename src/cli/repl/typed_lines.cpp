@@ -72,7 +72,7 @@ void TypedLines::listen() {
 
 // Switches between the message and the answer to a question. The answer goes on the question's line. Text that was
 // being typed when the question came is not an answer to it: it is put aside and comes back afterwards.
-void TypedLines::takeTurns(bool asked) {
+void TypedLines::switchMode(bool asked) {
   if (asked == isAnswer_) return;
   isAnswer_ = asked;
   candidates_.clear();
@@ -80,11 +80,11 @@ void TypedLines::takeTurns(bool asked) {
     if (shown_ || nextShown_) hideFooter();
     shown_ = false;
     nextShown_ = false;
-    aside_ = std::exchange(line_, {});
+    setAsideLine_ = std::exchange(line_, {});
     isAnswered_ = false;
   } else {
     if (!isAnswered_) line_.clear();  // an unfinished answer to a question that is gone
-    line_.insert(0, std::exchange(aside_, {}));
+    line_.insert(0, std::exchange(setAsideLine_, {}));
     answerColumns_ = 0;
     show();
   }
@@ -93,9 +93,9 @@ void TypedLines::takeTurns(bool asked) {
 std::optional<std::string> TypedLines::next() {
   listen();
   // Bytes that arrived together with an answer are for the next question, which may not be open yet.
-  takeTurns(asked_() || (isAnswered_ && !bytes_.empty()));
+  switchMode(asked_() || (isAnswered_ && !bytes_.empty()));
   // Bytes that arrive while a question is on the screen are an answer, however early.
-  if (bytes_.empty() && receive(kPollMs)) takeTurns(asked_());
+  if (bytes_.empty() && receive(kPollMs)) switchMode(asked_());
   bool changed = false;
   while (!bytes_.empty()) {
     const char byte = bytes_.front();

@@ -32,11 +32,11 @@ class TypedLines {
   /// Returns true when a question was open as the line that next() returned was begun.
   [[nodiscard]] bool isAnswer() const { return isAnswer_; }
   /// Returns the text that was typed and not sent; the line editor continues with it.
-  [[nodiscard]] std::string rest() const { return isAnswer_ ? aside_ : line_; }
+  [[nodiscard]] std::string rest() const { return isAnswer_ ? setAsideLine_ : line_; }
 
  private:
   void listen();
-  void takeTurns(bool asked);
+  void switchMode(bool asked);
   bool receive(int waitMs);
   bool takeKey();
   bool takeAlt(char byte);
@@ -52,7 +52,7 @@ class TypedLines {
   bool isTerminal_ = false;
   std::string bytes_;  ///< Bytes read but not processed yet.
   std::string line_;
-  std::string aside_;              ///< The text that was being typed when a question came.
+  std::string setAsideLine_;       ///< The text that was being typed when a question came.
   std::string candidates_;         ///< The candidates shown after Tab, until the next key.
   std::string next_;               ///< See showNext.
   std::size_t answerColumns_ = 0;  ///< The width of the answer shown on the question's line.

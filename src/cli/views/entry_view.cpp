@@ -11,11 +11,11 @@
 
 namespace bough::cli {
 
-std::size_t saidGraphemes(std::size_t usual) {
+std::size_t textGraphemes(std::size_t usual) {
   return stdoutIsTerminal() ? std::max(usual, terminalWidth()) : usual;
 }
 
-std::string spokenLine(std::string_view speaker, std::string_view text) {
+std::string speakerLine(std::string_view speaker, std::string_view text) {
   constexpr std::size_t kNarrow = 60;
   if (speaker.empty() || (stdoutIsTerminal() && terminalWidth() < kNarrow)) return std::string(text);
   return fmt::format("[{}] {}", speaker, text);
@@ -36,7 +36,7 @@ Result<std::vector<Entry>> loadMessages(SessionStore& store, const std::string& 
   return store.loadSessionEntries(sessionId, wanted);
 }
 
-std::string lastSaid(SessionStore& store, const std::string& sessionId, const std::string& entryId) {
+std::string lastMessageLine(SessionStore& store, const std::string& sessionId, const std::string& entryId) {
   constexpr std::size_t kGraphemes = 60;
   if (entryId.empty()) return {};
   const auto entries = store.loadSessionEntries(
@@ -44,7 +44,7 @@ std::string lastSaid(SessionStore& store, const std::string& sessionId, const st
       {.last = 1, .branch = entryId, .types = {std::string(entry_type::kMessage), std::string(kUnreadableType)}});
   if (!entries || entries->empty()) return {};
   const EntrySummary summary = summarizeEntry(entries->front(), kGraphemes);
-  return spokenLine(summary.speaker, summary.text);
+  return speakerLine(summary.speaker, summary.text);
 }
 
 bool lacksName(const EntryPart& part) {

@@ -15,10 +15,10 @@
 namespace bough::cli {
 
 /// Returns how many graphemes of the text a line of a list shows: `usual`, and more on a wider terminal.
-std::size_t saidGraphemes(std::size_t usual);
+std::size_t textGraphemes(std::size_t usual);
 
 /// Returns the speaker and the text; on a narrow terminal only the text, because the text distinguishes the lines.
-std::string spokenLine(std::string_view speaker, std::string_view text);
+std::string speakerLine(std::string_view speaker, std::string_view text);
 
 /// Returns a label for a table; on a terminal cut to a quarter of its width, to leave room for the text.
 std::string shownLabel(std::string_view label);
@@ -59,7 +59,7 @@ std::string briefArguments(std::string_view arguments);
 Result<std::vector<Entry>> loadMessages(SessionStore& store, const std::string& sessionId, LoadOptions wanted);
 /// Returns the last message of the branch that ends in this entry, on one line: "[user] Hello". Empty when none is
 /// near.
-std::string lastSaid(SessionStore& store, const std::string& sessionId, const std::string& entryId);
+std::string lastMessageLine(SessionStore& store, const std::string& sessionId, const std::string& entryId);
 /// Returns true when a result holds its call's id in place of the tool's name (CallNames finds the name).
 bool lacksName(const EntryPart& part);
 /// Returns one JSON object, with `schema`.

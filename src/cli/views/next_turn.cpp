@@ -60,7 +60,7 @@ ContextOptions contextAt(const std::string& headId, Dialect dialect) {
 // way.
 bool beginsAsTheLast(SessionStore& store, const std::string& sessionId, const std::string& headId, Dialect dialect) {
   const auto steps = prefixSteps(store, sessionId, contextAt(headId, dialect), 1);
-  return steps && (steps->empty() || steps->back().extends);
+  return steps && (steps->empty() || steps->back().extendsPrevious);
 }
 
 }  // namespace

@@ -72,14 +72,16 @@ std::string reasonOf(const bough::Context& before, const bough::Context& now, st
 PrefixStep compared(const bough::Context& before, const bough::Context& now) {
   PrefixStep step{.at = now.headId, .messages = now.parts.size(), .tokens = now.tokens};
   const std::size_t most = std::min(before.parts.size(), now.parts.size());
-  while (step.same < most && before.parts[step.same].json == now.parts[step.same].json) ++step.same;
+  while (step.sameMessages < most && before.parts[step.sameMessages].json == now.parts[step.sameMessages].json)
+    ++step.sameMessages;
   // The system prompt and the tools come before the messages.
   const bool sameBeginning = before.system == now.system && before.tools == now.tools;
-  step.extends = step.same == before.parts.size() && sameBeginning;
-  for (std::size_t i = step.same; i < now.parts.size(); ++i) step.newTokens += estimateTokens(now.parts[i].json);
-  if (step.extends && now.tokens > before.tokens) step.newTokens = now.tokens - before.tokens;
+  step.extendsPrevious = step.sameMessages == before.parts.size() && sameBeginning;
+  for (std::size_t i = step.sameMessages; i < now.parts.size(); ++i)
+    step.newTokens += estimateTokens(now.parts[i].json);
+  if (step.extendsPrevious && now.tokens > before.tokens) step.newTokens = now.tokens - before.tokens;
   step.newTokens = sameBeginning ? std::min(step.newTokens, step.tokens) : step.tokens;
-  if (!step.extends) step.reason = reasonOf(before, now, step.same, step.reasonEntry, step.isRewritten);
+  if (!step.extendsPrevious) step.reason = reasonOf(before, now, step.sameMessages, step.reasonEntry, step.isRewritten);
   return step;
 }
 
@@ -92,8 +94,8 @@ std::string modelAt(const bough::Context& built, const RequestPoint& point) {
 // Each model has a separate cache.
 void compareModels(const std::string& before, const std::string& now, PrefixStep& step) {
   if (before.empty() || now.empty() || before == now) return;
-  step.extends = false;
-  step.same = 0;
+  step.extendsPrevious = false;
+  step.sameMessages = 0;
   step.newTokens = step.tokens;
   step.reason = fmt::format("the model changed from {} to {}; each model has a cache of its own", before, now);
   step.reasonEntry.clear();
@@ -104,10 +106,10 @@ void compareThinking(const bough::Context& before, const bough::Context& now, Pr
   const auto level = [](const bough::Context& built) {
     return built.thinkingLevel.empty() ? std::string("off") : built.thinkingLevel;
   };
-  const bool beginsAnew = before.system != now.system || before.tools != now.tools;
-  if (now.dialect != Dialect::Anthropic || beginsAnew || level(before) == level(now)) return;
-  step.extends = false;
-  step.same = 0;
+  const bool startsOver = before.system != now.system || before.tools != now.tools;
+  if (now.dialect != Dialect::Anthropic || startsOver || level(before) == level(now)) return;
+  step.extendsPrevious = false;
+  step.sameMessages = 0;
   step.newTokens = 0;
   for (const ContextMessage& part : now.parts) step.newTokens += estimateTokens(part.json);
   step.newTokens = std::min(step.newTokens, step.tokens);
@@ -142,10 +144,10 @@ class Redactions {
       if (each.at <= since || !isOnBranch(each.target, last.entryId)) continue;
       const std::size_t place = placeOf(each.target, now);
       if (each.at > until) {
-        if (step.isRewritten && place <= step.same + 1) extend(before, now, step);
-      } else if (place <= step.same) {
-        step.extends = false;
-        step.same = place;
+        if (step.isRewritten && place <= step.sameMessages + 1) extend(before, now, step);
+      } else if (place <= step.sameMessages) {
+        step.extendsPrevious = false;
+        step.sameMessages = place;
         step.newTokens = 0;
         for (std::size_t i = place; i < now.parts.size(); ++i) step.newTokens += estimateTokens(now.parts[i].json);
         step.newTokens = std::min(step.newTokens, step.tokens);
@@ -180,8 +182,8 @@ class Redactions {
     return static_cast<std::size_t>(found - built.parts.begin());
   }
   static void extend(const bough::Context& before, const bough::Context& now, PrefixStep& step) {
-    step.extends = true;
-    step.same = std::min(before.parts.size(), now.parts.size());
+    step.extendsPrevious = true;
+    step.sameMessages = std::min(before.parts.size(), now.parts.size());
     step.newTokens = now.tokens - std::min(now.tokens, before.tokens);
     step.reason.clear();
     step.reasonEntry.clear();

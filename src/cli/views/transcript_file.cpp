@@ -78,36 +78,37 @@ std::string mapFolder(const std::string& folder, const std::vector<MovedFolder>&
 namespace {
 
 // Returns true when nothing is selected or changed, so that the agent's own lines can be written as they were read.
-bool isPlainCopy(const TranscriptWish& wish) {
-  return wish.at.empty() && wish.cwdMap.empty() && !wish.branchOnly && !wish.needsFolder && wish.copy == 0;
+bool isPlainCopy(const TranscriptRequest& request) {
+  return request.at.empty() && request.cwdMap.empty() && !request.branchOnly && !request.needsFolder &&
+         request.copy == 0;
 }
 
 // A file that continues part of another file records the length of that part, which changes when the other session is
 // exported as well. Returns the new length; 0 when it is unchanged, or when the other session is not available.
 Result<std::uint64_t> continuedNow(SessionStore& store, const TranscriptSource& entries,
-                                   const WriteTranscriptOptions& wish) {
+                                   const WriteTranscriptOptions& request) {
   const std::uint64_t before = continuedBytes(entries);
-  if (before == 0 || wish.facts.parentSession.empty()) return 0;
-  TranscriptFacts named = wish.facts;
-  named.sessionId = wish.facts.parentSession;
+  if (before == 0 || request.facts.parentSession.empty()) return 0;
+  TranscriptFacts named = request.facts;
+  named.sessionId = request.facts.parentSession;
   const std::string parentId = transcriptSessionId(named);
   const auto parent = TranscriptSource::open(store, parentId);
   if (!parent) return 0;
-  WriteTranscriptOptions options{.agent = wish.agent, .moves = wish.moves, .pastOffset = before};
-  BOUGH_TRY(options.facts, factsForExport(store, parentId, wish.agent, *parent));
-  options.facts.cwd = mapFolder(options.facts.cwd, wish.moves, /*isQuiet=*/true);
+  WriteTranscriptOptions options{.agent = request.agent, .moves = request.moves, .pastOffset = before};
+  BOUGH_TRY(options.facts, factsForExport(store, parentId, request.agent, *parent));
+  options.facts.cwd = mapFolder(options.facts.cwd, request.moves, /*isQuiet=*/true);
   BOUGH_TRY(const auto written, writeTranscript(*parent, options, [](std::string_view) { return Result<void>(); }));
   return written.pastBytes == before ? 0 : written.pastBytes;
 }
 
 }  // namespace
 
-Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& sessionId, const TranscriptWish& wish,
-                                      const TranscriptSink& out,
-                                      const std::function<Result<void>(const TranscriptFacts& facts)>& begin) {
-  MadeTranscript made;
-  if (isPlainCopy(wish) && !begin) {
-    BOUGH_TRY(auto copied, copyTranscript(store, sessionId, wish.agent, out));
+Result<SessionTranscript> writeSessionTranscript(
+    SessionStore& store, const std::string& sessionId, const TranscriptRequest& request, const TranscriptSink& out,
+    const std::function<Result<void>(const TranscriptFacts& facts)>& begin) {
+  SessionTranscript made;
+  if (isPlainCopy(request) && !begin) {
+    BOUGH_TRY(auto copied, copyTranscript(store, sessionId, request.agent, out));
     if (copied) {
       made.facts = std::move(copied->facts);
       made.written = std::move(copied->written);
@@ -115,23 +116,23 @@ Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& se
     }
   }
   BOUGH_TRY(const auto entries, TranscriptSource::open(store, sessionId));
-  BOUGH_TRY(made.facts, factsForExport(store, sessionId, wish.agent, entries));
+  BOUGH_TRY(made.facts, factsForExport(store, sessionId, request.agent, entries));
   const std::string folder = made.facts.cwd;
   const std::string id = made.facts.sessionId;
-  if (wish.copy > 0) made.facts = factsOfCopy(made.facts, wish.copy);
-  BOUGH_TRY(auto moves, movesOf(folder, wish.cwdMap));
-  made.facts.cwd = mapFolder(folder, moves, /*isQuiet=*/wish.copy > 0);
-  if (wish.needsFolder && made.facts.cwd.empty()) {
-    made.facts.cwd = wish.folder.empty() ? fs::current_path().string() : wish.folder;
+  if (request.copy > 0) made.facts = factsOfCopy(made.facts, request.copy);
+  BOUGH_TRY(auto moves, movesOf(folder, request.cwdMap));
+  made.facts.cwd = mapFolder(folder, moves, /*isQuiet=*/request.copy > 0);
+  if (request.needsFolder && made.facts.cwd.empty()) {
+    made.facts.cwd = request.folder.empty() ? fs::current_path().string() : request.folder;
   }
-  WriteTranscriptOptions options{.agent = wish.agent,
+  WriteTranscriptOptions options{.agent = request.agent,
                                  .facts = made.facts,
-                                 .headId = wish.at,
-                                 .branchOnly = wish.branchOnly,
-                                 .bare = wish.bare,
+                                 .headId = request.at,
+                                 .branchOnly = request.branchOnly,
+                                 .bare = request.bare,
                                  .moves = std::move(moves),
-                                 .renamedFrom = wish.copy == 0 ? std::string() : id,
-                                 .keepBeside = wish.keepBeside};
+                                 .renamedFrom = request.copy == 0 ? std::string() : id,
+                                 .keepBeside = request.keepBeside};
   if (begin) {
     BOUGH_TRY(begin(made.facts));
   } else {
@@ -286,7 +287,7 @@ std::uint64_t takeLeftOut(CompatibilityReport& report, std::string_view name) {
 
 }  // namespace
 
-void printWritten(const MadeTranscript& made) {
+void printWritten(const SessionTranscript& made) {
   if (!made.facts.parentEntryId.empty()) {
     printMessage(fmt::format("note: the file continues session {}, whose file {} needs as well",
                              text::printable(made.facts.parentSession), made.facts.agent));
@@ -310,7 +311,7 @@ void printWritten(const MadeTranscript& made) {
   if (skipped > 0) printMessage(fmt::format("left out: {} that was too long to be kept", counted(skipped, "line")));
 }
 
-std::vector<std::string> agentChoices() {
+std::vector<std::string> writableAgents() {
   std::vector<std::string> names;
   for (const std::string_view name : transcriptAgents()) names.emplace_back(name);
   return names;

@@ -16,7 +16,7 @@
 
 namespace bough::cli {
 
-struct TranscriptWish {
+struct TranscriptRequest {
   std::string agent;
   std::string at;                   ///< The entry to continue from; empty: the head.
   std::vector<std::string> cwdMap;  ///< Each OLD=NEW.
@@ -29,7 +29,7 @@ struct TranscriptWish {
   std::function<Result<void>(const std::string& name, std::string_view bytes)> keepBeside = {};
 };
 
-struct MadeTranscript {
+struct SessionTranscript {
   TranscriptFacts facts;
   WrittenTranscript written;
 };
@@ -39,9 +39,9 @@ using TranscriptSink = std::function<Result<void>(std::string_view piece)>;
 
 /// Writes a session as another agent's file to `out`, piece by piece. Calls `begin` with the facts before the first
 /// piece.
-Result<MadeTranscript> makeTranscript(SessionStore& store, const std::string& sessionId, const TranscriptWish& wish,
-                                      const TranscriptSink& out,
-                                      const std::function<Result<void>(const TranscriptFacts& facts)>& begin = {});
+Result<SessionTranscript> writeSessionTranscript(
+    SessionStore& store, const std::string& sessionId, const TranscriptRequest& request, const TranscriptSink& out,
+    const std::function<Result<void>(const TranscriptFacts& facts)>& begin = {});
 
 /// A file that must not exist yet, written piece by piece. The write is atomic: the file exists after save(), complete,
 /// or not at all. Mode 0600; missing parent folders are created.
@@ -91,10 +91,10 @@ class NewFiles {
 Result<void> writeOrResumeFile(const std::string& path, std::string_view bytes);
 
 /// Lists on stderr what could not be written.
-void printWritten(const MadeTranscript& made);
+void printWritten(const SessionTranscript& made);
 
 /// Returns the agents whose files can be written.
-std::vector<std::string> agentChoices();
+std::vector<std::string> writableAgents();
 /// The option --cwd-map OLD=NEW.
 Option cwdMapOption(std::vector<std::string>& target);
 /// Returns the moves that --cwd-map gives for a session of that folder. Fails with InvalidArgument for a map without

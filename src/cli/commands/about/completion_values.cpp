@@ -112,7 +112,7 @@ Words modelNames() {
 // Completes the last element of a list with commas.
 Words agentLists(const Typed& typed) {
   const std::string before = typed.word.substr(0, typed.word.rfind(',') + 1);
-  Words names = agentChoices();
+  Words names = writableAgents();
   if (before.empty()) names.emplace_back("all");
   for (std::string& name : names) name.insert(0, before);
   return names;

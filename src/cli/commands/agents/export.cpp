@@ -79,16 +79,16 @@ class Output {
 Result<ExitCode> exportTrace(const Context& context, const NamedSession& session, const Options& options,
                              const std::string& at) {
   BOUGH_TRY(const auto entries, TranscriptSource::open(*session.store, session.sessionId));
-  WriteTraceOptions wish{.format = options.agent, .facts = importedFacts(entries), .headId = at, .all = options.all};
-  const bool isImported = !wish.facts.agent.empty();
+  WriteTraceOptions request{.format = options.agent, .facts = importedFacts(entries), .headId = at, .all = options.all};
+  const bool isImported = !request.facts.agent.empty();
   if (!isImported) {
-    BOUGH_TRY(wish.facts, factsForExport(*session.store, session.sessionId, "", entries));
-    wish.facts.sessionId = session.sessionId;
+    BOUGH_TRY(request.facts, factsForExport(*session.store, session.sessionId, "", entries));
+    request.facts.sessionId = session.sessionId;
   }
-  BOUGH_TRY(const auto moves, movesOf(wish.facts.cwd, options.cwdMap));
-  wish.facts.cwd = mapFolder(wish.facts.cwd, moves);
+  BOUGH_TRY(const auto moves, movesOf(request.facts.cwd, options.cwdMap));
+  request.facts.cwd = mapFolder(request.facts.cwd, moves);
   BOUGH_TRY(auto output, Output::open(options.output));
-  BOUGH_TRY(const auto report, writeTrace(entries, wish, output.sink()));
+  BOUGH_TRY(const auto report, writeTrace(entries, request, output.sink()));
   BOUGH_TRY(output.save());
   if (context.json && !options.output.empty()) {
     json::Writer writer;
@@ -118,7 +118,7 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
   BOUGH_TRY(const auto moves, movesOf(facts.cwd, options.cwdMap));
   facts.cwd = mapFolder(facts.cwd, moves);
   CompatibilityReport report;
-  const WriteTranscriptOptions wish{
+  const WriteTranscriptOptions request{
       .agent = options.agent, .facts = std::move(facts), .headId = at, .bare = options.bare};
   std::vector<TranscriptFacts> files;
   std::vector<std::string> paths;
@@ -144,7 +144,7 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
     }
     return written.add(piece);
   };
-  BOUGH_TRY(writeTranscriptTree(entries, wish, {.begin = begin, .add = add}, &report));
+  BOUGH_TRY(writeTranscriptTree(entries, request, {.begin = begin, .add = add}, &report));
   BOUGH_TRY(written.save());
   if (!context.json) {
     for (const std::string& path : paths) printLine(path);
@@ -171,23 +171,24 @@ Result<ExitCode> run(const Context& context, Options options) {
   if (options.output == "-") options.output.clear();  // standard output, as without the option
   BOUGH_TRY(options.output, withHome(options.output));
   BOUGH_TRY(auto session, openForReading(context, options.session));
-  TranscriptWish wish{.agent = options.agent, .at = {}, .cwdMap = options.cwdMap, .branchOnly = options.branchOnly};
-  wish.bare = options.bare;
+  TranscriptRequest request{
+      .agent = options.agent, .at = {}, .cwdMap = options.cwdMap, .branchOnly = options.branchOnly};
+  request.bare = options.bare;
   if (!options.at.empty()) {
-    BOUGH_TRY(wish.at, resolveEntry(*session.store, session.sessionId, options.at));
+    BOUGH_TRY(request.at, resolveEntry(*session.store, session.sessionId, options.at));
   }
   const auto formats = traceFormats();
   if (std::ranges::find(formats, options.agent) != formats.end()) {
-    return exportTrace(context, session, options, wish.at);
+    return exportTrace(context, session, options, request.at);
   }
   if (options.all) {
-    auto done = exportTree(context, session, options, wish.at);
+    auto done = exportTree(context, session, options, request.at);
     if (done || done.error().code != ErrorCode::Unsupported) return done;
     return fail(ErrorCode::InvalidArgument, "--all is for atif, otel, openinference and codex",
                 "where an agent's format holds a tree, all branches are written anyway");
   }
   BOUGH_TRY(auto output, Output::open(options.output));
-  BOUGH_TRY(const auto made, makeTranscript(*session.store, session.sessionId, wish, output.sink()));
+  BOUGH_TRY(const auto made, writeSessionTranscript(*session.store, session.sessionId, request, output.sink()));
   BOUGH_TRY(output.save());
   if (context.json && !options.output.empty()) {
     json::Writer writer;
@@ -207,7 +208,7 @@ Result<ExitCode> run(const Context& context, Options options) {
 
 Command define() {
   auto options = std::make_shared<Options>();
-  std::vector<std::string> targets = agentChoices();
+  std::vector<std::string> targets = writableAgents();
   for (const std::string_view format : traceFormats()) targets.emplace_back(format);
   return {
       .name = "export",

@@ -52,7 +52,7 @@ Result<void> checkSource(const std::string& name) {
               "`bough help import` lists the agents");
 }
 
-Result<void> openInto(const Context& context, std::unique_ptr<SessionStore>& store) {
+Result<void> openStoreInto(const Context& context, std::unique_ptr<SessionStore>& store) {
   BOUGH_TRY(store, context.openStore(/*create=*/true));
   return {};
 }
@@ -109,15 +109,15 @@ void print(const ImportResult& done, const std::string& path, bool json, bool wi
 }
 
 // What was already reported about watched files: they grow often, and failed imports are retried again and again.
-struct Told {
+struct AlreadyReported {
   std::unordered_map<std::string, std::uint64_t> damage;  // by path; reported again when the damage grows
   std::unordered_set<std::string> failures;               // since everything last succeeded
 };
 
-class Importing {
+class Importer {
  public:
   // With `watched`, prints nothing for unchanged sessions, and reports the same damage or failure only once.
-  Importing(const Context& context, std::unique_ptr<SessionStore>& store, Told* watched = nullptr)
+  Importer(const Context& context, std::unique_ptr<SessionStore>& store, AlreadyReported* watched = nullptr)
       : context_(context), store_(store), watched_(watched) {}
 
   // Imports the source soon, together with others. Returns false when continuing is pointless.
@@ -137,9 +137,9 @@ class Importing {
         if (!add(Source(source))) return;
       }
       if (!group_.empty() && !importGroup()) return;
-      if (waiting_.size() == sources.size()) return giveUp();
+      if (waiting_.size() == sources.size()) return retryWaiting();
     }
-    tellOfUnknown();
+    reportUnknownFiles();
   }
 
   [[nodiscard]] std::size_t failed() const { return failed_; }
@@ -150,16 +150,16 @@ class Importing {
   // A store keeps the latest writes of each session in memory, which would add up over many sessions.
   static constexpr std::size_t kGroup = 16;
 
-  void giveUp() {
+  void retryWaiting() {
     for (const Source& source : waiting_) {
       const auto done = importTranscript(*store_, source.path);
       if (done) done_.insert(source.path);
       if (!done && !hasVanished(source.path)) noteFailure(done.error());
     }
-    tellOfUnknown();
+    reportUnknownFiles();
   }
 
-  void tellOfUnknown() const {
+  void reportUnknownFiles() const {
     if (unknown_ == 0) return;
     printMessage(fmt::format("note: {} not of an agent that bough knows: {}", counted(unknown_, "file is", "files are"),
                              text::excerpt(example_, 160)));
@@ -169,13 +169,14 @@ class Importing {
     const std::vector<Source> group = std::exchange(group_, {});
     std::vector<std::string> paths;
     for (const Source& source : group) paths.push_back(source.path);
-    const auto results = group.size() > 1 && !isLater_ ? importAtOnce(*store_, paths) : importInTurn(*store_, paths);
+    const auto results =
+        group.size() > 1 && !isLater_ ? importInParallel(*store_, paths) : importSequentially(*store_, paths);
     for (std::size_t i = 0; i < group.size(); ++i) take(group[i], results[i]);
-    return refresh() && !outputClosed();
+    return reopenStore() && !outputClosed();
   }
 
   void take(const Source& source, const Result<ImportResult>& done) {
-    if (done) return told(*done, source.path);
+    if (done) return reportImported(*done, source.path);
     const ErrorCode code = done.error().code;
     if (code == ErrorCode::NotFound || (code == ErrorCode::Conflict && !isLater_)) {
       waiting_.push_back(source);
@@ -187,7 +188,7 @@ class Importing {
     }
   }
 
-  void told(const ImportResult& done, const std::string& path) {
+  void reportImported(const ImportResult& done, const std::string& path) {
     bool isNews = true;
     done_.insert(path);
     if (watched_ != nullptr) {
@@ -200,10 +201,10 @@ class Importing {
   }
 
   // Reopens the store. If that fails, no store is left.
-  bool refresh() {
+  bool reopenStore() {
     const auto closed = store_->close();
     if (!closed) noteFailure(closed.error());
-    const auto opened = openInto(context_, store_);
+    const auto opened = openStoreInto(context_, store_);
     if (opened) return closed.has_value();
     noteFailure(opened.error());
     store_.reset();
@@ -223,7 +224,7 @@ class Importing {
 
   const Context& context_;
   std::unique_ptr<SessionStore>& store_;
-  Told* watched_;
+  AlreadyReported* watched_;
   std::vector<Source> group_;
   std::vector<Source> waiting_;
   bool isLater_ = false;  // the files that waited are now being imported
@@ -234,29 +235,29 @@ class Importing {
 };
 
 // Imports files that are watched; returns those that could not be imported now.
-std::vector<std::string> importWatched(const Context& context, std::unique_ptr<SessionStore>& store, Told& told,
-                                       const std::vector<std::string>& paths) {
-  const auto opened = store ? Result<void>() : openInto(context, store);
+std::vector<std::string> importWatched(const Context& context, std::unique_ptr<SessionStore>& store,
+                                       AlreadyReported& reported, const std::vector<std::string>& paths) {
+  const auto opened = store ? Result<void>() : openStoreInto(context, store);
   if (!opened) {
-    if (told.failures.insert(opened.error().message).second) printError(opened.error(), context.json);
+    if (reported.failures.insert(opened.error().message).second) printError(opened.error(), context.json);
     return paths;
   }
-  Importing importing(context, store, &told);
+  Importer importing(context, store, &reported);
   const bool goesOn =
       std::ranges::all_of(paths, [&](const std::string& path) { return importing.add({.path = path}); });
   if (goesOn) importing.importRest();
   std::vector<std::string> failed;
   std::ranges::copy_if(paths, std::back_inserter(failed), [&](const auto& path) { return !importing.isDone(path); });
-  if (importing.failed() == 0) told.failures.clear();
+  if (importing.failed() == 0) reported.failures.clear();
   return failed;
 }
 
 // Runs until it is stopped.
 Result<ExitCode> watch(const Context& context, const Options& options) {
   BOUGH_TRY(auto store, context.openStore(/*create=*/true));
-  Told told;
+  AlreadyReported reported;
   BOUGH_TRY(const ExitCode code, watchAndImport(options.sources, [&](const std::vector<std::string>& paths) {
-              return importWatched(context, store, told, paths);
+              return importWatched(context, store, reported, paths);
             }));
   if (store) {
     BOUGH_TRY(store->close());
@@ -290,11 +291,11 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   // Check the names before importing anything, and create a store only when there is something to store.
   for (const std::string& name : options.sources) BOUGH_TRY(checkSource(name));
   std::unique_ptr<SessionStore> store;
-  Importing importing(context, store);
+  Importer importing(context, store);
   Result<void> opened;
   bool goesOn = true;
   const auto use = [&](Source&& source) {
-    if (!store) opened = openInto(context, store);
+    if (!store) opened = openStoreInto(context, store);
     return goesOn = opened && importing.add(std::move(source));
   };
   bool sawAll = true;

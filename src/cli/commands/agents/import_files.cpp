@@ -15,9 +15,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // The files to import, and the sessions that a file has claimed.
-class Work {
+class ParallelImport {
  public:
-  Work(SessionStore& store, const std::vector<std::string>& paths)
+  ParallelImport(SessionStore& store, const std::vector<std::string>& paths)
       : store_(store), paths_(paths), results_(paths.size(), fail(ErrorCode::Conflict, "not imported yet")) {}
 
   void run() {
@@ -62,16 +62,16 @@ class Work {
 
 }  // namespace
 
-std::vector<Result<ImportResult>> importInTurn(SessionStore& store, const std::vector<std::string>& paths) {
+std::vector<Result<ImportResult>> importSequentially(SessionStore& store, const std::vector<std::string>& paths) {
   std::vector<Result<ImportResult>> results;
   for (const std::string& path : paths) results.push_back(importTranscript(store, path));
   return results;
 }
 
-std::vector<Result<ImportResult>> importAtOnce(SessionStore& store, const std::vector<std::string>& paths) {
+std::vector<Result<ImportResult>> importInParallel(SessionStore& store, const std::vector<std::string>& paths) {
   constexpr unsigned kMostThreads = 4;
   const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
-  Work work(store, paths);
+  ParallelImport work(store, paths);
   ThreadFailure failure;
   auto threads = startThreads(count - 1, [&](std::size_t) { failure.guard([&] { work.run(); }); });
   work.run();

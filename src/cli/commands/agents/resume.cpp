@@ -29,10 +29,10 @@ struct Options {
 };
 
 struct Resumed {
-  MadeTranscript made;
+  SessionTranscript made;
   TranscriptPlace place;
-  bool isThere = false;      // the file exists and has exactly this content
-  std::string instead = {};  // a file of the same session with other content
+  bool alreadyExists = false;  // the file exists and has exactly this content
+  std::string otherFile = {};  // a file of the same session with other content
 };
 
 // The folder that a session records is not checked otherwise: the session may come from anywhere.
@@ -107,7 +107,7 @@ class Target {
     const auto present = peekTranscript(place_.path);
     if (mayMove_ && present && !present->cwd.empty() && present->cwd != facts.cwd) {
       otherFolder_ = present->cwd;
-      return isOther();
+      return otherContentError();
     }
     return {};
   }
@@ -134,13 +134,13 @@ class Target {
   Result<void> save() { return file_ ? file_->save() : Result<void>(); }
 
   [[nodiscard]] const TranscriptPlace& place() const { return place_; }
-  [[nodiscard]] bool holdsOther() const { return holdsOther_; }
+  [[nodiscard]] bool holdsOtherContent() const { return holdsOtherContent_; }
   // Returns the folder of the file, if it differs from the session's.
   [[nodiscard]] const std::string& otherFolder() const { return otherFolder_; }
   // Call after the last piece. Returns true when the existing file has the same content; the agent may have compressed
   // the file.
-  [[nodiscard]] bool holdsSame() {
-    if (isFree_ || holdsOther_) return false;
+  [[nodiscard]] bool holdsSameContent() {
+    if (isFree_ || holdsOtherContent_) return false;
     Sha256 held;
     const auto read = readTranscriptBytes(place_.path, [&](std::string_view piece) {
       held.add(piece);
@@ -151,8 +151,8 @@ class Target {
   [[nodiscard]] bool isFree() const { return isFree_; }
 
  private:
-  std::unexpected<Error> isOther() {
-    holdsOther_ = true;
+  std::unexpected<Error> otherContentError() {
+    holdsOtherContent_ = true;
     return fail(ErrorCode::AlreadyExists, fmt::format("{} exists and holds something else", place_.path),
                 "nothing was changed");
   }
@@ -160,7 +160,7 @@ class Target {
   bool dryRun_;
   bool mayMove_;
   bool isFree_ = false;
-  bool holdsOther_ = false;
+  bool holdsOtherContent_ = false;
   TranscriptPlace place_;
   std::string otherFolder_;
   Sha256 wanted_;  // of the new content
@@ -174,36 +174,38 @@ Result<TranscriptFacts> factsFor(SessionStore& store, const std::string& session
 }
 
 // Overwrites nothing: if the agent has a file of the session with other content, the session gets a new id there.
-Result<Resumed> writeInPlace(SessionStore& store, const std::string& sessionId, TranscriptWish wish, bool dryRun) {
+Result<Resumed> writeInPlace(SessionStore& store, const std::string& sessionId, TranscriptRequest request,
+                             bool dryRun) {
   constexpr unsigned kMostCopies = 1'000;
-  BOUGH_TRY(const auto agents, factsFor(store, sessionId, wish.agent));
+  BOUGH_TRY(const auto agents, factsFor(store, sessionId, request.agent));
   const bool mayMove = agents.cwd.empty();  // the session then gets the current folder
   // A subagent's session is continued under a new id.
-  if (!placeForTranscript(transcriptHome(), agents)) ++wish.copy;
-  std::string instead;
-  while (wish.copy < kMostCopies) {
-    Target target(dryRun, mayMove && wish.folder.empty());
-    wish.keepBeside = [&](const std::string& name, std::string_view bytes) {
-      return target.keepBeside(wish.agent, name, bytes);
+  if (!placeForTranscript(transcriptHome(), agents)) ++request.copy;
+  std::string otherFile;
+  while (request.copy < kMostCopies) {
+    Target target(dryRun, mayMove && request.folder.empty());
+    request.keepBeside = [&](const std::string& name, std::string_view bytes) {
+      return target.keepBeside(request.agent, name, bytes);
     };
-    auto made = makeTranscript(
-        store, sessionId, wish, [&](std::string_view piece) { return target.add(piece); },
+    auto made = writeSessionTranscript(
+        store, sessionId, request, [&](std::string_view piece) { return target.add(piece); },
         [&](const TranscriptFacts& facts) { return target.begin(facts); });
-    if (!made && !target.holdsOther()) return std::unexpected(std::move(made.error()));
-    const bool isThere = made && target.holdsSame();
-    if (made && (target.isFree() || isThere)) {
+    if (!made && !target.holdsOtherContent()) return std::unexpected(std::move(made.error()));
+    const bool alreadyExists = made && target.holdsSameContent();
+    if (made && (target.isFree() || alreadyExists)) {
       BOUGH_TRY(target.save());
-      return Resumed{.made = std::move(*made), .place = target.place(), .isThere = isThere, .instead = instead};
+      return Resumed{
+          .made = std::move(*made), .place = target.place(), .alreadyExists = alreadyExists, .otherFile = otherFile};
     }
     // A session without a folder got the folder that was current when it was written.
-    if (wish.folder.empty() && !target.otherFolder().empty()) {
-      wish.folder = target.otherFolder();
+    if (request.folder.empty() && !target.otherFolder().empty()) {
+      request.folder = target.otherFolder();
       continue;
     }
-    if (instead.empty()) instead = target.place().path;
-    ++wish.copy;
+    if (otherFile.empty()) otherFile = target.place().path;
+    ++request.copy;
   }
-  return fail(ErrorCode::AlreadyExists, fmt::format("{} and {} copies of it exist already", instead, kMostCopies),
+  return fail(ErrorCode::AlreadyExists, fmt::format("{} and {} copies of it exist already", otherFile, kMostCopies),
               "remove those that are not needed");
 }
 
@@ -217,25 +219,25 @@ Result<void> announce(const Resumed& resumed) {
 }
 
 void print(const Resumed& resumed, const Context& context, bool dryRun) {
-  const auto& [made, place, isThere, instead] = resumed;
+  const auto& [made, place, alreadyExists, otherFile] = resumed;
   if (context.json) {
     json::Writer writer;
     writer.beginObject().member("schema", 1).member("agent", made.facts.agent);
     writer.member("agentSessionId", made.facts.sessionId).member("file", place.path);
     writer.memberOrNull("cwd", made.facts.cwd).member("cwdMissing", isFolderMissing(made.facts.cwd));
-    writer.member("command", place.command).member("written", !dryRun && !isThere);
+    writer.member("command", place.command).member("written", !dryRun && !alreadyExists);
     writer.member("carried", made.written.carried).key("report").raw(made.written.report.toJson()).endObject();
     return printJsonLine(writer.text());
   }
   printWritten(made);
-  if (!instead.empty()) {
+  if (!otherFile.empty()) {
     printMessage(
         fmt::format("note: {} exists and holds something else; it is not overwritten, so this is a new session "
                     "of {} with the id {}",
-                    instead, made.facts.agent, made.facts.sessionId));
+                    otherFile, made.facts.agent, made.facts.sessionId));
   }
-  printMessage(isThere ? fmt::format("{} is there already", place.path)
-                       : fmt::format("{} {}", dryRun ? "would write" : "wrote", place.path));
+  printMessage(alreadyExists ? fmt::format("{} is there already", place.path)
+                             : fmt::format("{} {}", dryRun ? "would write" : "wrote", place.path));
   if (isFolderMissing(made.facts.cwd)) {
     printMessage(fmt::format("note: the session's folder {} {}; --cwd-map OLD=NEW names another", made.facts.cwd,
                              isAbsolute(made.facts.cwd) ? "is gone" : "is not an absolute path"));
@@ -260,12 +262,12 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return fail(ErrorCode::InvalidArgument, "no session was named", "`bough ls` lists the sessions");
   }
   BOUGH_TRY(auto session, openForReading(context, options.session));
-  TranscriptWish wish{.agent = options.agent, .at = {}, .cwdMap = options.cwdMap, .branchOnly = false};
+  TranscriptRequest request{.agent = options.agent, .at = {}, .cwdMap = options.cwdMap, .branchOnly = false};
   if (!options.at.empty()) {
-    BOUGH_TRY(wish.at, resolveEntry(*session.store, session.sessionId, options.at));
+    BOUGH_TRY(request.at, resolveEntry(*session.store, session.sessionId, options.at));
   }
-  wish.needsFolder = true;
-  BOUGH_TRY(const auto resumed, writeInPlace(*session.store, session.sessionId, std::move(wish), options.dryRun));
+  request.needsFolder = true;
+  BOUGH_TRY(const auto resumed, writeInPlace(*session.store, session.sessionId, std::move(request), options.dryRun));
   if (!options.dryRun) {
     BOUGH_TRY(announce(resumed));
   }
@@ -293,7 +295,7 @@ Command define() {
                   {.name = "--in",
                    .help = "The agent that continues it; default: bough chat",
                    .target = &options->agent,
-                   .choices = agentChoices(),
+                   .choices = writableAgents(),
                    .value = "AGENT"},
                   {.name = "--at",
                    .help = "The entry to continue from; default: the head",

@@ -75,7 +75,7 @@ class Watching {
 
   Result<ExitCode> run() {
     BOUGH_TRY(watcher_, orError(TreeWatcher::make(), "watch", "the agents' folders"));
-    BOUGH_TRY(lookAtAll());
+    BOUGH_TRY(importAll());
     printMessage(fmt::format("watching {}; Ctrl-C ends", counted(watcher_->folderCount(), "folder")));
     if (watcher_->refusedCount() > 0) {
       printMessage(
@@ -98,7 +98,7 @@ class Watching {
         changed.paths.insert(more.paths.begin(), more.paths.end());
       }
       if (idle || changed.all) {
-        BOUGH_TRY(lookAtAll());
+        BOUGH_TRY(importAll());
       } else {
         importChanged(changed.paths);
       }
@@ -126,7 +126,7 @@ class Watching {
     }
   }
 
-  Result<void> lookAtAll() {
+  Result<void> importAll() {
     nextLook_ = SteadyClock::now() + std::chrono::milliseconds(kLookAgainMs);
     failed_.clear();  // the walk finds them again
     std::set<std::string> found;
@@ -171,17 +171,17 @@ class Watching {
       if (!sessions) return;  // in use; its next change is reported again
       for (const FoundTranscript& session : *sessions) {
         const State state{session.sizeBytes, static_cast<std::int64_t>(session.modifiedNs)};
-        if (isNews(session.path, state)) changed.push_back(session.path);
+        if (hasChanged(session.path, state)) changed.push_back(session.path);
       }
       return;
     }
     std::error_code error;
     const State state{fs::file_size(file, error), fs::last_write_time(file, error).time_since_epoch().count()};
-    if (!error && isNews(file, state)) changed.push_back(file);
+    if (!error && hasChanged(file, state)) changed.push_back(file);
   }
 
   // Stores only hashes, because there may be very many files.
-  bool isNews(const std::string& path, const State& state) {
+  bool hasChanged(const std::string& path, const State& state) {
     const std::uint64_t stamp = std::hash<std::string>{}(fmt::format("{} {} {}", path, state.first, state.second));
     return std::exchange(seen_[std::hash<std::string>{}(path)], stamp) != stamp;
   }

@@ -40,7 +40,7 @@ void printJson(const std::string& sessionId, const std::vector<BranchListing>& b
 // On a wide terminal there is room for more of the last message.
 Result<void> readMore(SessionStore& store, const std::string& session, const SessionTree& tree,
                       std::vector<BranchListing>& listed) {
-  const std::size_t graphemes = saidGraphemes(kLastMessageGraphemes);
+  const std::size_t graphemes = textGraphemes(kLastMessageGraphemes);
   if (graphemes == kLastMessageGraphemes) return {};
   std::vector<std::size_t> rows;
   std::vector<Sequence> messages;
@@ -72,7 +72,7 @@ void printTable(const std::vector<BranchListing>& branches, const IdPainter& pai
                {.title = "last message"}});
   for (const BranchListing& branch : branches) {
     const auto time = parseTimestamp(branch.timestamp);
-    std::string said = spokenLine(branch.speaker, branch.lastMessage);
+    std::string said = speakerLine(branch.speaker, branch.lastMessage);
     if (branch.isOrphan) said.insert(0, "(orphan: the beginning of this branch is missing) ");
     table.add({branch.isHead ? "*" : "", shortId(branch.leafId), std::to_string(branch.length),
                time ? formatAge(*time, nowMs()) : "-", shownLabel(fmt::format("{}", fmt::join(branch.names, ", "))),

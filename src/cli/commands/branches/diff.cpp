@@ -53,7 +53,7 @@ Result<void> forEachEntry(const Side& side, const std::vector<Sequence>& nodes, 
 void printEntry(char mark, Style style, const Entry& entry, const Options& options, CallNames& names) {
   const bool terminal = stdoutIsTerminal();
   if (!options.full) {
-    const EntrySummary summary = summarizeEntry(entry, saidGraphemes(100));
+    const EntrySummary summary = summarizeEntry(entry, textGraphemes(100));
     std::string line = fmt::format("{} [{}] {}", mark, summary.speaker, summary.text);
     if (terminal) line = text::excerptToWidth(line, terminalWidth());
     printLine(styled(style, line));

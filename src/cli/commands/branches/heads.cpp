@@ -44,7 +44,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto heads, headHistory(store, named.sessionId));
   heads.insert(heads.begin(), {.entryId = state.headId});
   constexpr std::size_t kUsual = 72;
-  const std::size_t graphemes = context.json ? kUsual : saidGraphemes(kUsual);
+  const std::size_t graphemes = context.json ? kUsual : textGraphemes(kUsual);
   json::Writer writer;
   writer.beginObject().member("schema", 1).member("sessionId", named.sessionId).key("heads").beginArray();
   const IdPainter paintId = context.json ? IdPainter() : entryIdPainter(store, named.sessionId);
@@ -54,7 +54,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     writeHead(writer, head, summary);
     const auto until = parseTimestamp(head.timestamp);
     table.add({head.timestamp.empty() ? "*" : "", head.entryId.empty() ? "@start" : shortId(head.entryId),
-               until ? formatAge(*until, nowMs()) : "", spokenLine(summary.speaker, summary.text)});
+               until ? formatAge(*until, nowMs()) : "", speakerLine(summary.speaker, summary.text)});
   }
   writer.endArray().endObject();
   if (context.json) {

@@ -32,8 +32,8 @@ void printJson(const std::string& sessionId, const std::vector<SessionLabel>& la
 }
 
 // Returns the text of an entry; for bookkeeping entries, such as turn totals, the message before it.
-EntrySummary saidAt(SessionStore& store, const std::string& session, const std::string& entryId) {
-  const std::size_t graphemes = saidGraphemes(50);
+EntrySummary summaryAt(SessionStore& store, const std::string& session, const std::string& entryId) {
+  const std::size_t graphemes = textGraphemes(50);
   const auto entry = store.loadEntry(session, entryId);
   if (!entry) return {.speaker = "missing"};
   const bool said = entry->type == entry_type::kMessage || entry->type == entry_type::kCompactionSummary ||
@@ -66,10 +66,10 @@ Result<ExitCode> run(const Context& context, const Options& options) {
                {.title = "given", .spare = 2},
                {.title = "says"}});
   for (const SessionLabel& label : labels) {
-    const EntrySummary summary = saidAt(store, session, label.entryId);
+    const EntrySummary summary = summaryAt(store, session, label.entryId);
     const auto given = parseTimestamp(label.timestamp);
     table.add({shownLabel(label.name), shortId(label.entryId), given ? formatAge(*given, nowMs()) : "-",
-               spokenLine(summary.speaker, summary.text)});
+               speakerLine(summary.speaker, summary.text)});
   }
   table.print();
   return kDone;

@@ -57,7 +57,7 @@ void printStep(const ReplayStep& step, std::size_t total, const Options& options
                           {.full = true, .width = terminalWidth(), .format = usualFormat()}));
     return;
   }
-  const EntrySummary summary = summarizeEntry(step.entry, saidGraphemes(100));
+  const EntrySummary summary = summarizeEntry(step.entry, textGraphemes(100));
   std::string said = fmt::format("[{}] {}", summary.speaker, summary.text);
   const std::size_t taken = place.size() + time.size() + (step.failed ? 13 : 4);
   if (stdoutIsTerminal() && terminalWidth() > taken) said = text::excerptToWidth(said, terminalWidth() - taken);
@@ -65,17 +65,17 @@ void printStep(const ReplayStep& step, std::size_t total, const Options& options
 }
 
 // What the user chooses next in --step mode.
-enum class Wish : std::uint8_t { Next, Continue, Fork, Quit };
+enum class StepChoice : std::uint8_t { Next, Continue, Fork, Quit };
 
-Result<Wish> ask(Input& input) {
+Result<StepChoice> askForChoice(Input& input) {
   for (;;) {
     printMessage("Enter: next, c: continue to the next failure, f: fork here, q: quit");
     BOUGH_TRY(auto line, input.nextLine());
-    const std::string_view wish = line ? line->text : "q";
-    if (wish.empty()) return Wish::Next;
-    if (wish == "c") return Wish::Continue;
-    if (wish == "f") return Wish::Fork;
-    if (wish == "q") return Wish::Quit;
+    const std::string_view choice = line ? line->text : "q";
+    if (choice.empty()) return StepChoice::Next;
+    if (choice == "c") return StepChoice::Continue;
+    if (choice == "f") return StepChoice::Fork;
+    if (choice == "q") return StepChoice::Quit;
   }
 }
 
@@ -116,13 +116,13 @@ Result<ExitCode> play(const NamedSession& session, SessionReplay& replay, const 
     }
     asking = asking || step->failed;
     if (!asking) continue;
-    BOUGH_TRY(const auto wish, ask(input));
-    if (wish == Wish::Quit) return kDone;
-    if (wish == Wish::Fork) {
+    BOUGH_TRY(const auto choice, askForChoice(input));
+    if (choice == StepChoice::Quit) return kDone;
+    if (choice == StepChoice::Fork) {
       BOUGH_TRY(makeFork(session, step->entry.id));
       return kDone;
     }
-    asking = wish == Wish::Next;
+    asking = choice == StepChoice::Next;
   }
   return kDone;
 }

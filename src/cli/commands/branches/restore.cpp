@@ -29,7 +29,8 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (!context.json) {
     printMessage(fmt::format("the head of {} is now {}, labelled {}", idAndTitle(store, session), shortId(state.headId),
                              text::printable(options.label)));
-    if (const std::string said = lastSaid(store, session, state.headId); !said.empty()) printMessage("  " + said);
+    if (const std::string said = lastMessageLine(store, session, state.headId); !said.empty())
+      printMessage("  " + said);
     return kDone;
   }
   json::Writer writer;

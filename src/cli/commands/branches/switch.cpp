@@ -38,7 +38,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (!context.json) {
     printMessage(fmt::format("the head of {} is now {}", idAndTitle(store, session),
                              entryId.empty() ? "@start" : shortId(entryId)));
-    if (const std::string said = lastSaid(store, session, entryId); !said.empty()) printMessage("  " + said);
+    if (const std::string said = lastMessageLine(store, session, entryId); !said.empty()) printMessage("  " + said);
     return kDone;
   }
   json::Writer writer;

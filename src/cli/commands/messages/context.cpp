@@ -78,9 +78,9 @@ void printFindings(const bough::Context& built) {
 void printStepJson(const PrefixStep& step) {
   json::Writer writer;
   writer.beginObject().member("schema", 1).member("entryId", step.at);
-  writer.member("messages", step.messages).member("sameMessages", step.same);
-  writer.member("tokens", step.tokens).member("newTokens", step.newTokens).member("extends", step.extends);
-  step.extends ? writer.key("reason").null() : writer.member("reason", step.reason);
+  writer.member("messages", step.messages).member("sameMessages", step.sameMessages);
+  writer.member("tokens", step.tokens).member("newTokens", step.newTokens).member("extends", step.extendsPrevious);
+  step.extendsPrevious ? writer.key("reason").null() : writer.member("reason", step.reason);
   printJsonLine(writer.endObject().text());
 }
 
@@ -95,11 +95,11 @@ void printSteps(const std::vector<PrefixStep>& steps) {
                {.title = "", .spare = 2}});
   for (const PrefixStep& step : steps) {
     const bool isNext = &step == &steps.back();
-    const std::string remark = std::string(isNext ? "next" : "") + (step.extends ? ""
-                                                                    : isNext     ? ", differs"
-                                                                                 : "differs");
-    table.add({shortId(step.at), fmt::format("{}", step.messages), fmt::format("{}", step.same), grouped(step.tokens),
-               grouped(step.newTokens), remark});
+    const std::string remark = std::string(isNext ? "next" : "") + (step.extendsPrevious ? ""
+                                                                    : isNext             ? ", differs"
+                                                                                         : "differs");
+    table.add({shortId(step.at), fmt::format("{}", step.messages), fmt::format("{}", step.sameMessages),
+               grouped(step.tokens), grouped(step.newTokens), remark});
   }
   table.print();
 }
@@ -114,7 +114,7 @@ std::string reasonText(const PrefixStep& step) {
 }
 
 ExitCode explain(const Context& context, const std::vector<PrefixStep>& steps) {
-  const auto breaks = std::ranges::count_if(steps, [](const PrefixStep& step) { return !step.extends; });
+  const auto breaks = std::ranges::count_if(steps, [](const PrefixStep& step) { return !step.extendsPrevious; });
   if (context.json) {
     std::ranges::for_each(steps, printStepJson);
   } else if (steps.empty()) {
@@ -122,7 +122,7 @@ ExitCode explain(const Context& context, const std::vector<PrefixStep>& steps) {
   } else {
     printSteps(steps);
     for (const PrefixStep& step : steps) {
-      if (!step.extends) printWrapped(fmt::format("{}: {}", shortId(step.at), reasonText(step)), 2);
+      if (!step.extendsPrevious) printWrapped(fmt::format("{}: {}", shortId(step.at), reasonText(step)), 2);
     }
     printWrapped(breaks == 0
                      ? "each request begins with the one before it, byte for byte; new tokens are what the "

@@ -36,7 +36,7 @@ struct Home {
   std::vector<SessionSummary> attention;  // missing, damaged or unfinished
 };
 
-Result<void> fill(SessionStore& store, Catalog& catalog, bool json, Home& home) {
+Result<void> readHome(SessionStore& store, Catalog& catalog, bool json, Home& home) {
   BOUGH_TRY(auto total, catalog.count());
   home.total = total;
   BOUGH_TRY(auto recent, catalog.list({.filter = {}, .limit = kSessionsShown, .models = false}));
@@ -61,7 +61,7 @@ std::string shortName(const Home& home, const SessionSummary& row) {
   return exactName(row.sessionId);
 }
 
-std::string whatToDo(const Home& home, const SessionSummary& row) {
+std::string adviceFor(const Home& home, const SessionSummary& row) {
   if (row.condition == SessionCondition::Missing)
     return fmt::format("bough doctor  {}: {}", idAndTitle(row), row.problem);
   const std::string name = shortName(home, row);
@@ -113,7 +113,7 @@ void printForPeople(const Home& home) {
   if (!home.attention.empty()) {
     printLine("\nNeeds attention");
     for (const SessionSummary& row : home.attention) {
-      printWrapped("  " + text::printable(whatToDo(home, row)), 4);
+      printWrapped("  " + text::printable(adviceFor(home, row)), 4);
     }
   }
   printLine("\nNext");
@@ -137,7 +137,7 @@ Result<ExitCode> showHome(const Context& context) {
   auto view = openCatalogView(context);
   if (view) {
     home.made = true;
-    BOUGH_TRY(fill(*view->store, *view->catalog, context.json, home));
+    BOUGH_TRY(readHome(*view->store, *view->catalog, context.json, home));
     if (!context.json && !home.recent.empty() && canPick()) {
       BOUGH_TRY(const auto chosen, pickSession(*view->store, *view->catalog, ""));
       if (!chosen) return kDone;

@@ -108,7 +108,7 @@ std::string metadataOf(SessionStore& store, const std::string& sessionId) {
 }
 
 // Facts that are read from the session itself, not from its row.
-struct Inside {
+struct SessionDetails {
   std::string metadata{};
   std::optional<NextTurn> next{};
 };
@@ -130,7 +130,7 @@ void writeNextTurn(json::Writer& writer, const std::optional<NextTurn>& next) {
   writer.endObject();
 }
 
-void writeRow(json::Writer& writer, const SessionSummary& row, const Inside& inside, bool longForm) {
+void writeRow(json::Writer& writer, const SessionSummary& row, const SessionDetails& details, bool longForm) {
   writer.beginObject().member("sessionId", row.sessionId).memberOrNull("key", row.key).memberOrNull("agent", row.agent);
   writer.memberOrNull("cwd", row.cwd).memberOrNull("title", row.title).member("titleSource", toString(row.titleSource));
   writer.member("created", formatTimestamp(row.createdMs)).member("lastActive", formatTimestamp(row.activeMs));
@@ -156,28 +156,29 @@ void writeRow(json::Writer& writer, const SessionSummary& row, const Inside& ins
     writer.null();
   }
   writer.member("cwdMissing", isFolderGone(row));
-  if (longForm) writeNextTurn(writer, inside.next);
-  if (!inside.metadata.empty()) writer.key("metadata").raw(inside.metadata);
+  if (longForm) writeNextTurn(writer, details.next);
+  if (!details.metadata.empty()) writer.key("metadata").raw(details.metadata);
   writer.endObject();
 }
 
-Inside lookInside(SessionStore& store, const SessionSummary& row, const PriceTable& prices, std::uint64_t now) {
-  Inside inside{.metadata = metadataOf(store, row.sessionId), .next = {}};
-  if (!row.models.empty() || row.origin) inside.next = nextTurnOf(store, row.sessionId, row.headId, prices, now);
-  return inside;
+SessionDetails readDetails(SessionStore& store, const SessionSummary& row, const PriceTable& prices,
+                           std::uint64_t now) {
+  SessionDetails details{.metadata = metadataOf(store, row.sessionId), .next = {}};
+  if (!row.models.empty() || row.origin) details.next = nextTurnOf(store, row.sessionId, row.headId, prices, now);
+  return details;
 }
 
 // Reads the first rows only: reading very many takes too long.
-std::vector<Inside> lookInside(SessionStore& store, const std::vector<SessionSummary>& rows, const Options& options,
-                               const PriceTable& prices) {
+std::vector<SessionDetails> readDetails(SessionStore& store, const std::vector<SessionSummary>& rows,
+                                        const Options& options, const PriceTable& prices) {
   constexpr std::size_t kMost = 1'000;
-  std::vector<Inside> found(rows.size());
+  std::vector<SessionDetails> found(rows.size());
   const std::uint64_t now = nowMs();
   for (std::size_t i = 0; options.longForm && i < std::min(rows.size(), kMost); ++i) {
     if (options.agents.empty()) {
-      found[i] = lookInside(store, rows[i], prices, now);
+      found[i] = readDetails(store, rows[i], prices, now);
     } else if (const auto session = openListedSession(rows[i].sessionId)) {
-      found[i] = lookInside(*session->store, rows[i], prices, now);
+      found[i] = readDetails(*session->store, rows[i], prices, now);
     } else {
       printMessage(fmt::format("note: session {} could not be read: {}", idAndTitle(rows[i]),
                                text::printable(session.error().message)));
@@ -187,11 +188,11 @@ std::vector<Inside> lookInside(SessionStore& store, const std::vector<SessionSum
 }
 
 void printJson(const std::string& location, std::uint64_t total, const std::vector<SessionSummary>& rows,
-               const std::vector<Inside>& inside, bool longForm) {
+               const std::vector<SessionDetails>& details, bool longForm) {
   json::Writer writer;
   writer.beginObject().member("schema", 2).memberOrNull("store", location).member("sessionCount", total);
   writer.key("sessions").beginArray();
-  for (std::size_t i = 0; i < rows.size(); ++i) writeRow(writer, rows[i], inside[i], longForm);
+  for (std::size_t i = 0; i < rows.size(); ++i) writeRow(writer, rows[i], details[i], longForm);
   printJsonLine(writer.endArray().endObject().text());
 }
 
@@ -225,7 +226,7 @@ void nameLostOrigin(Catalog& catalog, SessionStore& store, SessionSummary& row) 
 }
 
 // Names sessions with damage or with bytes that were set aside, each time: the user has to decide about them.
-bool nameDamaged(SessionStore& store, std::vector<SessionSummary>& rows) {
+bool reportDamagedRows(SessionStore& store, std::vector<SessionSummary>& rows) {
   for (SessionSummary& row : rows) {
     if (row.condition == SessionCondition::Missing) {
       printMessage(fmt::format("session {}: {}; `bough doctor` says more", idAndTitle(row), row.problem));
@@ -258,7 +259,7 @@ std::string stateText(const SessionSummary& row, bool looksAtFolder) {
                      looksAtFolder && isFolderGone(row) ? ", folder gone" : "");
 }
 
-void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const std::vector<Inside>& inside,
+void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const std::vector<SessionDetails>& details,
                 const Options& options) {
   const bool longForm = options.longForm;
   const bool isOfAgents = !options.agents.empty();
@@ -290,7 +291,8 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
   // Its own column, before the cost of the next turn: as part of the state it would push that cost out.
   const bool hasGone = longForm && !isOfAgents && std::ranges::any_of(rows, isFolderGone);
   if (hasGone) columns.insert(columns.end() - 1, Table::Column{.title = "folder", .spare = 3});
-  const bool hasMetadata = std::ranges::any_of(inside, [](const Inside& each) { return !each.metadata.empty(); });
+  const bool hasMetadata =
+      std::ranges::any_of(details, [](const SessionDetails& each) { return !each.metadata.empty(); });
   if (hasMetadata) columns.insert(columns.end() - 1, Table::Column{.title = "metadata", .spare = 8, .cuttable = true});
   Table table(std::move(columns));
   const std::uint64_t now = nowMs();
@@ -309,7 +311,7 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
     if (isOfAgents && !longForm) cells.insert(cells.begin() + 4, tokens);
     if (longForm) {
       const Cost cost = costOf(row);
-      const auto& next = inside[i].next;
+      const auto& next = details[i].next;
       std::string models;
       for (const ModelUsage& each : row.models) models += (models.empty() ? "" : ", ") + each.model;
       cells.insert(cells.begin() + 4,
@@ -318,7 +320,7 @@ void printTable(Catalog& catalog, const std::vector<SessionSummary>& rows, const
                     next ? nextTurnPrice(*next, !next->warm) : "-", row.models.empty() ? "-" : models});
     }
     if (hasGone) cells.insert(cells.end() - 1, isFolderGone(row) ? "gone" : "-");
-    if (hasMetadata) cells.insert(cells.end() - 1, inside[i].metadata.empty() ? "-" : inside[i].metadata);
+    if (hasMetadata) cells.insert(cells.end() - 1, details[i].metadata.empty() ? "-" : details[i].metadata);
     table.add(std::move(cells));
   }
   table.print();
@@ -398,12 +400,12 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   for (SessionSummary& row : rows) {
     if (!isOfAgents) nameLostOrigin(*view.catalog, *view.store, row);
   }
-  const bool damaged = nameDamaged(*view.store, rows);
+  const bool damaged = reportDamagedRows(*view.store, rows);
   const ExitCode code = damaged && context.strict ? kProblem : kDone;
   if (context.json) {
     BOUGH_TRY(auto total, view.catalog->count(filter));
     const std::string location = isOfAgents ? view.store->folder() : context.resolvedLocation();
-    printJson(shownLocation(location), total, rows, lookInside(*view.store, rows, options, prices), options.longForm);
+    printJson(shownLocation(location), total, rows, readDetails(*view.store, rows, options, prices), options.longForm);
     return code;
   }
   if (rows.empty()) {
@@ -421,7 +423,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     return code;
   }
   titleForks(*view.catalog, rows);
-  printTable(*view.catalog, rows, lookInside(*view.store, rows, options, prices), options);
+  printTable(*view.catalog, rows, readDetails(*view.store, rows, options, prices), options);
   if (more)
     printMessage(fmt::format("showing the first {}; --all shows every session, --limit N another number", limit));
   return code;

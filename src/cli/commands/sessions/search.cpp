@@ -78,7 +78,7 @@ void orderHits(std::vector<SearchHit>& hits) {
 }
 
 // A hit whose text cannot be read any more is shown without the text.
-void tellOfMissingTexts(const std::vector<SearchHit>& hits) {
+void reportMissingTexts(const std::vector<SearchHit>& hits) {
   const auto isMissing = [](const SearchHit& hit) { return hit.excerpt.empty(); };
   const auto first = std::ranges::find_if(hits, isMissing);
   if (first == hits.end()) return;
@@ -278,8 +278,8 @@ std::string similarByScan(const CatalogView& view, const std::string& query, con
 }
 
 // Suggests a query that was perhaps meant, if that query finds something.
-void sayNothingFound(const CatalogView& view, const std::string& query, const SessionFilter& filter,
-                     const Options& options) {
+void reportNothingFound(const CatalogView& view, const std::string& query, const SessionFilter& filter,
+                        const Options& options) {
   const auto suggest = [&](const std::string& other) {
     if (other.empty() || !isFound(view, other, filter, options).value_or(false)) return false;
     const std::string shown = other.contains('"') ? other : fmt::format("\"{}\"", other);
@@ -399,9 +399,9 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   }
   const bool more = !options.sessionsWith && hits.size() > options.shown();
   if (more) hits.resize(options.shown());
-  if (!isScan && !options.sessionsWith) tellOfMissingTexts(hits);
+  if (!isScan && !options.sessionsWith) reportMissingTexts(hits);
   if (hits.empty() && !context.json) {
-    sayNothingFound(view, query, filter, options);
+    reportNothingFound(view, query, filter, options);
   } else if (options.sessionsWith) {
     const Pager listed(!context.json);
     printSessionsWith(hits, options.limit == 0 ? SIZE_MAX : options.shown(), context.json);

@@ -39,11 +39,13 @@ struct Options {
 };
 
 // The types that belong to the conversation; the others are shown with --all.
-constexpr std::string_view kTold[] = {entry_type::kMessage, entry_type::kCompactionSummary, entry_type::kBranchSummary,
-                                      entry_type::kModelChange, kUnreadableType};
+constexpr std::string_view kConversationTypes[] = {entry_type::kMessage, entry_type::kCompactionSummary,
+                                                   entry_type::kBranchSummary, entry_type::kModelChange,
+                                                   kUnreadableType};
 
-bool isTold(const Entry& entry) {
-  return std::ranges::find(kTold, entry.type) != std::end(kTold) || shownText(entry) || earlyEnd(entry);
+bool isConversation(const Entry& entry) {
+  return std::ranges::find(kConversationTypes, entry.type) != std::end(kConversationTypes) || shownText(entry) ||
+         earlyEnd(entry);
 }
 
 EntryFormat formatOf(const Options& options) {
@@ -77,7 +79,7 @@ void printEntries(const std::vector<Entry>& entries, Printing& printing, std::op
   std::vector<const Entry*> shown;
   std::vector<EntryView> views;
   for (const Entry& entry : entries) {
-    if (!options.all && !isTold(entry)) continue;
+    if (!options.all && !isConversation(entry)) continue;
     shown.push_back(&entry);
     views.push_back(names.view(entry));
   }

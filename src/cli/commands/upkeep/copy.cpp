@@ -51,7 +51,7 @@ Result<StoreSide> openSide(const std::string& location, bool create) {
 }
 
 // Two names may refer to the same folder.
-Result<void> refuseSame(const std::string& one, const std::string& other) {
+Result<void> checkDifferent(const std::string& one, const std::string& other) {
   std::error_code error;
   if (one != other && !std::filesystem::equivalent(one, other, error)) return {};
   return fail(ErrorCode::InvalidArgument,
@@ -64,7 +64,7 @@ struct NamedSide {
   std::string location;
 };
 
-bool isWhole(const SessionState& state) {
+bool isIntact(const SessionState& state) {
   return state.problemCount == 0 && state.lostPayloads == 0 && state.lostSession.empty();
 }
 
@@ -82,7 +82,7 @@ std::string damagedIn(SessionStore& store, const std::string& id) {
 }
 
 // Returns the advice for a session that is damaged in one store and intact in the other; empty in all other cases.
-std::string wayBack(const NamedSide& damaged, const NamedSide& whole, const std::string& id) {
+std::string recoveryAdvice(const NamedSide& damaged, const NamedSide& whole, const std::string& id) {
   constexpr std::size_t kMostNames = 16;
   const std::string lost = damagedIn(*damaged.side.store, id);
   if (lost.empty()) return {};
@@ -91,7 +91,7 @@ std::string wayBack(const NamedSide& damaged, const NamedSide& whole, const std:
   bool hasMore = false;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto there = whole.side.store->sessionState(names[i]);
-    if (!there || !isWhole(*there)) return {};
+    if (!there || !isIntact(*there)) return {};
     const auto here = damaged.side.store->sessionState(names[i]);
     hasMore = hasMore || (here && here->entryCount > there->entryCount);
     const auto forks = damaged.side.store->forksOf(names[i]);
@@ -112,10 +112,10 @@ std::string wayBack(const NamedSide& damaged, const NamedSide& whole, const std:
                      hasMore ? "; what only the damaged copy holds stays in the trash" : "");
 }
 
-Error withWayBack(Error error, const NamedSide& one, const NamedSide& other, const std::string& id) {
+Error withRecoveryAdvice(Error error, const NamedSide& one, const NamedSide& other, const std::string& id) {
   if (error.code != ErrorCode::Damaged) return error;
-  std::string way = wayBack(one, other, id);
-  if (way.empty()) way = wayBack(other, one, id);
+  std::string way = recoveryAdvice(one, other, id);
+  if (way.empty()) way = recoveryAdvice(other, one, id);
   if (!way.empty()) error.hint = std::move(way);
   return error;
 }
@@ -124,7 +124,7 @@ Result<std::vector<CopiedSession>> copyOne(const Context& context, const NamedSi
                                            const std::string& id) {
   BOUGH_TRY(const auto later, reportDamage(context, *from.side.store, id));
   auto copied = copySession(from.side, to.side, id);
-  if (!copied) copied.error() = withWayBack(std::move(copied.error()), from, to, id);
+  if (!copied) copied.error() = withRecoveryAdvice(std::move(copied.error()), from, to, id);
   return copied;
 }
 
@@ -133,13 +133,13 @@ Result<std::vector<SyncedSession>> syncOne(const Context& context, const NamedSi
   BOUGH_TRY(const auto laterOnLeft, reportDamage(context, *left.side.store, id));
   BOUGH_TRY(const auto laterOnRight, reportDamage(context, *right.side.store, id));
   auto synced = syncSession(left.side, right.side, id);
-  if (!synced) synced.error() = withWayBack(std::move(synced.error()), left, right, id);
+  if (!synced) synced.error() = withRecoveryAdvice(std::move(synced.error()), left, right, id);
   return synced;
 }
 
 Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
   const std::string source = options.from.empty() ? context.resolvedLocation() : options.from;
-  BOUGH_TRY(refuseSame(source, options.to));
+  BOUGH_TRY(checkDifferent(source, options.to));
   BOUGH_TRY(auto from, openSide(source, /*create=*/false));
   context.newStore->watch(options.to);
   BOUGH_TRY(auto to, openSide(options.to, /*create=*/true));
@@ -179,7 +179,7 @@ Result<ExitCode> copy(const Context& context, const CopyOptions& options) {
 }
 
 Result<ExitCode> sync(const Context& context, const SyncOptions& options) {
-  BOUGH_TRY(refuseSame(options.left, options.right));
+  BOUGH_TRY(checkDifferent(options.left, options.right));
   BOUGH_TRY(auto left, openSide(options.left, /*create=*/false));
   BOUGH_TRY(auto right, openSide(options.right, /*create=*/false));
   std::set<std::string> sessions(options.sessions.begin(), options.sessions.end());

@@ -67,7 +67,7 @@ std::optional<Diagnosis> checkLog(SessionStore& store, SessionTitles& titles, co
   return std::nullopt;
 }
 
-Diagnosis ofTail(const SessionState& state, const std::string& name) {
+Diagnosis tailDiagnosis(const SessionState& state, const std::string& name) {
   return {.health = state.trailingInDoubt ? Health::Note : Health::Bad,
           .what = fmt::format("{}: {} after the last complete batch, {}", name, counted(state.trailingBytes, "byte"),
                               state.trailingInDoubt ? "left by a crash or being written" : "left by a crash"),
@@ -88,7 +88,7 @@ Diagnoses checkSession(SessionStore& store, SessionTitles& titles, const std::st
          .advice = fmt::format("`bough torn {}` lists the entries in it", exactName(id))});
   }
   if (!state) return found;
-  if (state->trailingBytes > 0) found.push_back(ofTail(*state, titles.name(id)));
+  if (state->trailingBytes > 0) found.push_back(tailDiagnosis(*state, titles.name(id)));
   if (state->format < jsonEntrySerializer().schemaVersion()) {
     found.push_back(
         {.health = Health::Note,
@@ -99,7 +99,7 @@ Diagnoses checkSession(SessionStore& store, SessionTitles& titles, const std::st
 }
 
 // Sums up the check of `count` sessions.
-Diagnosis verdict(std::size_t count, std::size_t damaged, std::size_t unread, std::size_t open, bool deep) {
+Diagnosis sessionsDiagnosis(std::size_t count, std::size_t damaged, std::size_t unread, std::size_t open, bool deep) {
   const std::string checked = deep ? "; every byte was checked" : "";
   if (count == 0) return {.what = "there are no sessions yet", .advice = {}};
   if (unread > 0) {
@@ -147,7 +147,7 @@ void checkSessions(SessionStore& store, const Scope& scope, Diagnoses& findings)
     }
     progress.update(i + 1);
   }
-  findings.push_back(verdict(sessions->size(), damaged, unread, open, scope.deep));
+  findings.push_back(sessionsDiagnosis(sessions->size(), damaged, unread, open, scope.deep));
   std::ranges::move(found, std::back_inserter(findings));
 }
 

@@ -106,7 +106,8 @@ bool isIn(const TextMatcher& pattern, const Entry& entry) {
 
 // Bytes that were set aside are not part of the session: an erasure covers an entry there only if the log has the same
 // entry.
-Result<void> lookAside(SessionStore& store, const std::string& sessionId, const TextMatcher& pattern, Matches& found) {
+Result<void> checkSetAside(SessionStore& store, const std::string& sessionId, const TextMatcher& pattern,
+                           Matches& found) {
   if (tornBytes(store, sessionId) == 0) return {};
   BOUGH_TRY(const auto torn, readTorn(store, sessionId));
   const auto isErasedToo = [&](const Entry& entry) {
@@ -145,11 +146,11 @@ Result<Matches> matching(SessionStore& store, const std::string& sessionId, cons
                                           entry.id, text::printable(entry.type)));
     }
   }));
-  BOUGH_TRY(lookAside(store, sessionId, pattern, found));
+  BOUGH_TRY(checkSetAside(store, sessionId, pattern, found));
   return found;
 }
 
-void addWhatIsNew(std::vector<std::string>& all, std::vector<std::string>&& more) {
+void addMissing(std::vector<std::string>& all, std::vector<std::string>&& more) {
   for (std::string& each : more) {
     if (std::ranges::find(all, each) == all.end()) all.push_back(std::move(each));
   }
@@ -171,9 +172,9 @@ Result<ErasureReport> eraseInParts(const StoreMaintenance& maintenance, const Er
     report.sessionId = more.sessionId;
     report.timestamp = more.timestamp;
     std::ranges::move(more.entries, std::back_inserter(report.entries));
-    addWhatIsNew(report.rewritten, std::move(more.rewritten));
-    addWhatIsNew(report.keptAttachments, std::move(more.keptAttachments));
-    addWhatIsNew(report.unreached, std::move(more.unreached));
+    addMissing(report.rewritten, std::move(more.rewritten));
+    addMissing(report.keptAttachments, std::move(more.keptAttachments));
+    addMissing(report.unreached, std::move(more.unreached));
     report.removedAttachments += more.removedAttachments;
   }
   return report;
@@ -181,8 +182,8 @@ Result<ErasureReport> eraseInParts(const StoreMaintenance& maintenance, const Er
 
 // Removes lines from the history of typed lines, which is kept beside the sessions. A line is removed when the line, or
 // the argument of a command in it, is an erased text or part of one.
-Result<void> forgetTyped(const NamedSession& session, const Erasure& erasure,
-                         const std::optional<TextMatcher>& pattern) {
+Result<void> removeFromTypedHistory(const NamedSession& session, const Erasure& erasure,
+                                    const std::optional<TextMatcher>& pattern) {
   const std::string path = fmt::format("{}/{}", session.store->folder(), kTypedHistory);
   std::error_code error;
   if (session.store->folder().empty() || !std::filesystem::exists(path, error)) return {};
@@ -298,7 +299,7 @@ void printReport(const ErasureReport& report, bool json) {
 }
 
 // Describes the matches: "2 entries of 0d9a51c2 "A title", with 3 matches".
-std::string whatIsMeant(const std::vector<Entry>& matches, const NamedSession& session, const TextMatcher& pattern) {
+std::string matchSummary(const std::vector<Entry>& matches, const NamedSession& session, const TextMatcher& pattern) {
   std::size_t count = 0;
   for (const Entry& entry : matches) count += findIn(entry, pattern).count;
   return fmt::format("{} of {}, with {}", counted(matches.size(), "entry"),
@@ -316,7 +317,7 @@ Result<bool> choose(const Context& context, const std::vector<Entry>& matches, c
   }
   if (options.yes) return true;
   printMatches(session.sessionId, matches, pattern, context.json);
-  const std::string meant = whatIsMeant(matches, session, pattern);
+  const std::string meant = matchSummary(matches, session, pattern);
   if (context.json || !stdinIsTerminal()) {
     printMessage(fmt::format("{}; nothing is erased without --yes", meant));
     return false;
@@ -355,7 +356,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
         return matches.staying.empty() ? kDone : kProblem;
       }
     }
-    BOUGH_TRY(forgetTyped(session, erasure, pattern));
+    BOUGH_TRY(removeFromTypedHistory(session, erasure, pattern));
     BOUGH_TRY(report, eraseInParts(session.store->maintenance(), erasure));
     std::ranges::move(matches.staying, std::back_inserter(report.unreached));
   }

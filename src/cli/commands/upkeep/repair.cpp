@@ -80,7 +80,7 @@ struct ReadTranscript {
   }
 };
 
-Result<ReadTranscript> readWhole(const std::string& path) {
+Result<ReadTranscript> readTranscriptContent(const std::string& path) {
   ReadTranscript read;
   if (isLargeTranscript(path)) {
     auto copy = openTranscript(path, read.report);
@@ -108,7 +108,7 @@ Result<ExitCode> repairTranscript(const Context& context, const Options& options
   if (options.output == "-") {
     return fail(ErrorCode::InvalidArgument, "a clean copy is not written to standard output", "name a file with --out");
   }
-  BOUGH_TRY(const auto read, readWhole(options.session));
+  BOUGH_TRY(const auto read, readTranscriptContent(options.session));
   BOUGH_TRY(const auto source, read.source());
   const TranscriptReport& report = read.report;
   BOUGH_TRY(const std::string output, withHome(options.output));
