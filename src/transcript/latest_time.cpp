@@ -13,7 +13,8 @@
 namespace bough {
 namespace {
 
-constexpr std::size_t kEndBytes = std::size_t{16} << 10;
+// One byte more than the lines to read: the end of the line before them.
+constexpr std::size_t kEndBytes = (std::size_t{16} << 10) + 1;
 
 // Returns the last bytes of a file, from the beginning of a line; empty when no line begins there.
 std::string lastLines(const std::string& path) {

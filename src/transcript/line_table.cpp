@@ -1,7 +1,8 @@
 #include "transcript/line_table.h"
 
 #include <algorithm>
-#include <limits>
+#include <string>
+#include <unordered_map>
 
 #include "base/json/json_scan.h"
 #include "transcript/model/clean_line.h"
@@ -11,19 +12,17 @@
 namespace bough::transcript {
 namespace {
 
-// Returns a number from 1 on. Anyone may have written the names, so there may be more of them than numbers.
-std::uint8_t numberOf(const std::string& agent, std::vector<std::string>& agents) {
-  auto found = std::ranges::find(agents, agent);
-  if (found == agents.end() && agents.size() < std::numeric_limits<std::uint8_t>::max()) {
-    found = agents.insert(agents.end(), agent);
-  }
-  return static_cast<std::uint8_t>(std::min<std::ptrdiff_t>(found - agents.begin() + 1, 255));
+// Numbers agents from 1 on. Anyone may have written the names, so there may be very many.
+using AgentNumbers = std::unordered_map<std::string, std::uint32_t>;
+
+std::uint32_t numberOf(const std::string& agent, AgentNumbers& numbers) {
+  return numbers.try_emplace(agent, static_cast<std::uint32_t>(numbers.size() + 1)).first->second;
 }
 
 }  // namespace
 
 LineTable::LineTable(const EntryList& entries, const Agent& agent) : lines_(entries.size()) {
-  std::vector<std::string> agents;  // by number, from 1 on
+  AgentNumbers numbers;
   bool hasId = false;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const auto origin = originOf(*entries.at(i));
@@ -39,7 +38,7 @@ LineTable::LineTable(const EntryList& entries, const Agent& agent) : lines_(entr
       hasId = hasId || isForeignId(entries.id(i));
       canBranch_ = hasId;
     }
-    line.agent = numberOf(origin->agent, agents);
+    line.agent = numberOf(origin->agent, numbers);
   }
 }
 

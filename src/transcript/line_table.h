@@ -42,7 +42,7 @@ class LineTable {
   struct Line {
     std::uint64_t offset = 0;
     std::uint64_t sizeBytes = 0;
-    std::uint8_t agent = 0;        ///< A number for the agent that wrote it; 0 for none.
+    std::uint32_t agent = 0;       ///< A number for the agent that wrote it; 0 for none.
     bool isOfTargetAgent = false;  ///< It is the agent whose file is written.
     bool isSameFormat = false;
     bool isTorn = false;

@@ -206,6 +206,10 @@ TEST(LatestTimeAtEnd, IsThatOfWholeLinesAndNotOfWhatTheyQuote) {
   const std::string cut = "{\"x\":\"" + std::string(40'000, 'y') + "\",\"timestamp\":1750000000000}";
   EXPECT_EQ(latest(cut), std::nullopt);
   EXPECT_EQ(latest(cut + "\n{\"timestamp\":5}\n"), 5'000U);
+  // The last 16 KiB are exactly one line.
+  const std::string first = "{\"timestamp\":7,\"x\":\"";
+  const std::string whole = first + std::string((std::size_t{16} << 10) - first.size() - 3, 'y') + "\"}\n";
+  EXPECT_EQ(latest("{\"timestamp\":6}\n" + whole), 7'000U);
   EXPECT_EQ(latestTimeAtEnd(folder.path()), std::nullopt);
   EXPECT_EQ(latestTimeAtEnd(folder / "missing"), std::nullopt);
 }
