@@ -23,7 +23,7 @@ class Copying {
   Result<bool> check() {
     BOUGH_TRY(const auto state, store_.sessionState(sessionId_));
     if (state.origin || state.problemCount > 0) return false;
-    BOUGH_TRY(each([&](std::uint64_t sequence, const Entry& entry) { return take(sequence, entry); }));
+    BOUGH_TRY(each([&](std::uint64_t sequence, const Entry& entry) { return checkEntry(sequence, entry); }));
     return isWhole_ && written_.entries > 0;
   }
 
@@ -59,7 +59,7 @@ class Copying {
     return {};
   }
 
-  bool take(std::uint64_t sequence, const Entry& entry) {
+  bool checkEntry(std::uint64_t sequence, const Entry& entry) {
     if (sequence == 0 && entry.type == entry_type::kSessionHeader) return true;
     if (holdsFacts(entry)) {
       facts_.assign(1, entry);

@@ -36,7 +36,7 @@ constexpr std::size_t kMaxLineEntries = 20'000;  // limit after which even the e
 constexpr std::uint64_t kReadAtOnce = 1'000;
 
 // Returns whether the file still has these bytes at this offset.
-bool holdsAt(const std::string& path, std::uint64_t offset, std::string_view bytes) {
+bool hasBytesAt(const std::string& path, std::uint64_t offset, std::string_view bytes) {
   auto file = openFile(path);
   if (!file) return false;
   std::string buffer(std::size_t{64} << 10, '\0');
@@ -107,15 +107,15 @@ Result<bool> isBeginningOfDocument(SessionStore& store, const std::string& path,
 }
 
 // Notes which sessions of an agent a session was imported from, according to its facts.
-class SessionsBefore {
+class ImportedSessions {
  public:
-  void note(const Entry& entry, const TranscriptFacts& file) {
+  void add(const Entry& entry, const TranscriptFacts& file) {
     if (!holdsFacts(entry)) return;
     const auto facts = json::findMember(*json::findMember(entry.payload, "transcript"), "facts");
     if (json::findString(*facts, "agent") != file.agent) return;
     (json::findString(*facts, "sessionId").value_or("") == file.sessionId ? isSame_ : isOther_) = true;
   }
-  [[nodiscard]] bool areOthers() const { return isOther_ && !isSame_; }
+  [[nodiscard]] bool hasOnlyOthers() const { return isOther_ && !isSame_; }
 
  private:
   bool isSame_ = false;
@@ -143,7 +143,7 @@ Result<void> checkLines(SessionStore& store, const std::string& sessionId, const
 
 // Notes the hashes of all ids of a session, including the entries that a fork shares, because the file of a fork that
 // went to an agent begins with those.
-Result<void> noteAll(SessionStore& store, const std::string& sessionId, NumberSet& known) {
+Result<void> addAllIds(SessionStore& store, const std::string& sessionId, NumberSet& known) {
   constexpr std::size_t kAtOnce = 100;
   BOUGH_TRY(auto cursor, store.openCursor(sessionId));
   while (true) {
@@ -154,20 +154,21 @@ Result<void> noteAll(SessionStore& store, const std::string& sessionId, NumberSe
 }
 
 // How one attempt of an import differs from the first.
-struct Try {
+struct Attempt {
   bool fromBeginning = false;              // reads the whole file, whatever the session has of it
   std::uint64_t enoughBytes = UINT64_MAX;  // a session that has at least this much of the file is left unchanged
 };
 
 class Import {
  public:
-  Import(SessionStore& store, const std::string& path, const ImportOptions& options, const Try& how, unsigned depth = 0)
+  Import(SessionStore& store, const std::string& path, const ImportOptions& options, const Attempt& how,
+         unsigned depth = 0)
       : store_(store), path_(path), options_(options), depth_(depth), how_(how) {}
 
   /// Returns whether run() skipped lines that the session has.
-  [[nodiscard]] bool continued() const { return covered_ > 0; }
+  [[nodiscard]] bool hasSkippedLines() const { return covered_ > 0; }
   /// Returns what was done before run() failed.
-  [[nodiscard]] const ImportResult& soFar() const { return out_; }
+  [[nodiscard]] const ImportResult& partialResult() const { return out_; }
 
   Result<ImportResult> run() {
     BOUGH_TRY(facts_, peekTranscript(path_));
@@ -178,11 +179,11 @@ class Import {
     head_.begin(std::move(state.headId));
     if (!out_.created) {
       if (state.origin) {
-        BOUGH_TRY(noteAll(store_, out_.sessionId, known_));
+        BOUGH_TRY(addAllIds(store_, out_.sessionId, known_));
       }
-      BOUGH_TRY(lookBack());
+      BOUGH_TRY(findCovered());
       const bool isSure = options_.sessionId.empty() || covered_ > 0;
-      if (!isSure && sessions_.areOthers()) {
+      if (!isSure && importedSessions_.hasOnlyOthers()) {
         BOUGH_TRY(checkLines(store_, out_.sessionId, path_, options_));
       }
     }
@@ -232,7 +233,7 @@ class Import {
   }
 
   // Finds out what the session has of this file.
-  Result<void> lookBack() {
+  Result<void> findCovered() {
     std::uint64_t from = 0;
     std::optional<Entry> last;
     std::uint64_t lastEnd = 0;
@@ -245,7 +246,7 @@ class Import {
       BOUGH_TRY(store_.readOwnEntries(out_.sessionId, from, kReadAtOnce, [&](std::uint64_t, Entry& entry) {
         ++count;
         known_.insert(hashOf(entry.id));
-        sessions_.note(entry, facts_);
+        importedSessions_.add(entry, facts_);
         const auto origin = originOf(entry);
         if (!origin || origin->agent != facts_.agent) return;
         foreign = false;
@@ -264,12 +265,12 @@ class Import {
       from += count;
     }
     if (foreign && known_.size() > 1) {
-      BOUGH_TRY(checkItCarriesTheSession());
+      BOUGH_TRY(checkHasSessionEntries());
     }
     const auto line = last ? lineOf(*last) : std::nullopt;
     // A line that carries entries is stored without them: only the bytes before them are compared.
     const std::size_t compared = line && originOf(*last)->carries ? line->rfind('}') : std::string::npos;
-    out_.rewritten = line && !holdsAt(path_, originOf(*last)->offset, std::string_view(*line).substr(0, compared));
+    out_.rewritten = line && !hasBytesAt(path_, originOf(*last)->offset, std::string_view(*line).substr(0, compared));
     const bool isWhole = bytes.end() == lastEnd;
     covered_ = out_.rewritten || !isWhole || how_.fromBeginning ? 0 : lastEnd;
     if (lineEntries >= kMaxLineEntries / 2) covered_ = std::min(covered_, lineAt);
@@ -277,13 +278,13 @@ class Import {
   }
 
   // A file of another agent continues the session when it contains the session's own entries.
-  Result<void> checkItCarriesTheSession() {
+  Result<void> checkHasSessionEntries() {
     bool sawOwn = false;
     const auto look = [&](Entry&& entry) -> Result<void> {
       if (!isConversation(entryKind(entry.type))) return {};
       sawOwn = isKnown(entry.id);
       if (!sawOwn) {
-        BOUGH_TRY(sawOwn, others_.hasMoved(entry));
+        BOUGH_TRY(sawOwn, rewrittenFile_.hasMoved(entry));
       }
       return fail(ErrorCode::Conflict, "");  // the first one is enough
     };
@@ -301,8 +302,8 @@ class Import {
         .agent = options_.agent, .fromOffset = covered_, .wasGiven = [this](std::uint64_t offset) {
           return givenOffsets_.contains(offset);
         }};
-    BOUGH_TRY(out_.report, readTranscript(path_, how, [&](Entry&& entry) { return take(std::move(entry)); }));
-    others_.addTo(out_.report);
+    BOUGH_TRY(out_.report, readTranscript(path_, how, [&](Entry&& entry) { return addEntry(std::move(entry)); }));
+    rewrittenFile_.addTo(out_.report);
     return {};
   }
 
@@ -314,10 +315,10 @@ class Import {
     return stored || stored.error().code != ErrorCode::NotFound;
   }
 
-  Result<void> take(Entry&& entry) {
+  Result<void> addEntry(Entry&& entry) {
     if (covered_ >= how_.enoughBytes) return {};
     if (covered_ == 0 && !out_.created) {
-      BOUGH_TRY(others_.resolveId(entry, [this](const std::string& id) { return isKnown(id); }));
+      BOUGH_TRY(rewrittenFile_.resolveId(entry, [this](const std::string& id) { return isKnown(id); }));
     }
     if (isKnown(entry.id)) return {};
     known_.insert(hashOf(entry.id));
@@ -358,7 +359,7 @@ class Import {
     entry.payload = factsPayload(out_.report);
     constexpr std::size_t kShort = 16;
     entry.id = std::string(kFactsId) + Sha256::of(entry.payload).substr(0, kShort);
-    BOUGH_TRY(take(std::move(entry)));
+    BOUGH_TRY(addEntry(std::move(entry)));
     return appendBatch();
   }
 
@@ -378,7 +379,7 @@ class Import {
   const std::string& path_;
   const ImportOptions& options_;
   unsigned depth_;  // number of forks that were followed to get here
-  Try how_;
+  Attempt how_;
   TranscriptFacts facts_;
   ImportResult out_;
   std::string tail_;  // the session's last entry, as far as this import knows
@@ -389,8 +390,8 @@ class Import {
     std::vector<Entry> entries{};
     std::size_t bytes = 0;
   } batch_;
-  SessionsBefore sessions_;
-  RewrittenFileMatcher others_{store_, out_.sessionId};
+  ImportedSessions importedSessions_;
+  RewrittenFileMatcher rewrittenFile_{store_, out_.sessionId};
   ImportedHead head_;
   std::string lastTime_;  // of the last entry of the file, stored or read
 };
@@ -405,14 +406,14 @@ Result<ImportResult> importTranscript(SessionStore& store, const std::string& pa
   };
   std::uint64_t sizeBytes = UINT64_MAX;
   if (const auto file = openFile(path)) sizeBytes = (*file)->sizeBytes().value_or(UINT64_MAX);
-  Try how;
+  Attempt how;
   ImportResult before;  // result of earlier attempts that failed
   std::string tailId;   // the session's tail at the last attempt: while it changes, the other import makes progress
   for (int tries = 1;; ++tries) {
     if (tries > kFewTries) how.enoughBytes = sizeBytes;
     Import import(store, path, options, how);
     auto done = import.run();
-    const ImportResult& now = done ? *done : import.soFar();
+    const ImportResult& now = done ? *done : import.partialResult();
     before.created |= now.created;
     before.appended += now.appended;
     if (done) {
@@ -421,7 +422,7 @@ Result<ImportResult> importTranscript(SessionStore& store, const std::string& pa
       return done;
     }
     // The new lines may continue an entry that an earlier version did not make from the lines before.
-    if (done.error().code == ErrorCode::InvalidArgument && import.continued()) {
+    if (done.error().code == ErrorCode::InvalidArgument && import.hasSkippedLines()) {
       how.fromBeginning = true;
       continue;
     }

@@ -148,7 +148,7 @@ class Driver {
     while (true) {
       BOUGH_TRY(const auto record, records.next());
       if (!record) return {};
-      BOUGH_TRY(take(*record));
+      BOUGH_TRY(readRecord(*record));
     }
   }
 
@@ -164,12 +164,12 @@ class Driver {
         record.repaired = true;
         if (record.reason.empty()) record.reason = "bytes that are not UTF-8";
       }
-      BOUGH_TRY(take(record));
+      BOUGH_TRY(readRecord(record));
     }
     return {};
   }
 
-  Result<void> take(const Record& record) {
+  Result<void> readRecord(const Record& record) {
     bytes_ = record.offset + record.sizeBytes;
     if (record.kind != RecordKind::Torn) coveredBytes_ = bytes_;
     if (record.kind == RecordKind::Json) {

@@ -56,18 +56,18 @@ class TraceFinding {
  public:
   TraceFinding(TraceBranch& branch, CompatibilityReport& report) : branch_(branch), report_(report) {}
 
-  void take(std::size_t place) {
+  void addEntry(std::size_t place) {
     const EntryPin entry = branch_.entries_.at(place);
     if (isSummary(branch_.entries_.kind(place))) {
       takeTime(*entry);
       branch_.steps_.push_back({.place = static_cast<std::uint32_t>(place), .role = Role::System});
       return;
     }
-    if (!holdsMessage(*entry)) return lose(entry->type);
+    if (!holdsMessage(*entry)) return addLossy(entry->type);
     const auto message = normalizeEntry(*entry);
-    if (!message) return lose("message that cannot be read");
+    if (!message) return addLossy("message that cannot be read");
     takeTime(*entry);
-    takeMessage(*message, place);
+    addMessage(*message, place);
   }
 
   void orderResults() {
@@ -92,7 +92,7 @@ class TraceFinding {
     branch_.lastMs_ = std::max(branch_.lastMs_, time);
   }
 
-  void takeMessage(const Message& message, std::size_t place) {
+  void addMessage(const Message& message, std::size_t place) {
     TraceBranch::Step step{.place = static_cast<std::uint32_t>(place), .role = message.role};
     // When damage splits an answer, each part states the cost of the whole answer.
     const std::string id = message.usage ? message.id.decode() : std::string();
@@ -100,28 +100,28 @@ class TraceFinding {
     bool onlyResults = !message.blocks.empty();
     for (std::size_t i = 0; i < message.blocks.size(); ++i) {
       onlyResults = onlyResults && message.blocks[i].kind == BlockKind::ToolResult;
-      takeBlock(message.blocks[i], i, place);
+      addBlock(message.blocks[i], i, place);
     }
     if (onlyResults) return;
     const auto number = static_cast<std::uint32_t>(branch_.steps_.size());
     branch_.steps_.push_back(step);
-    takeCalls(message, branch_.entries_.id(place), number);
+    addCalls(message, branch_.entries_.id(place), number);
   }
 
-  void takeBlock(const Block& block, std::size_t number, std::size_t place) {
+  void addBlock(const Block& block, std::size_t number, std::size_t place) {
     switch (block.kind) {
       case BlockKind::Text:
       case BlockKind::Refusal:
       case BlockKind::Thinking:
       case BlockKind::ToolCall: break;
-      case BlockKind::ToolResult: takeResult(block, number, place); break;
-      default: lose(toString(block.kind));
+      case BlockKind::ToolResult: addResult(block, number, place); break;
+      default: addLossy(toString(block.kind));
     }
   }
 
-  void takeResult(const Block& block, std::size_t number, std::size_t place) {
+  void addResult(const Block& block, std::size_t number, std::size_t place) {
     for (const Block& part : block.content) {
-      if (part.kind != BlockKind::Text) lose(toString(part.kind));
+      if (part.kind != BlockKind::Text) addLossy(toString(part.kind));
     }
     const auto at = static_cast<std::uint32_t>(place);
     const auto blockAt = static_cast<std::uint32_t>(number);
@@ -133,7 +133,7 @@ class TraceFinding {
     }
   }
 
-  void takeCalls(const Message& message, std::string_view entryId, std::uint32_t step) {
+  void addCalls(const Message& message, std::string_view entryId, std::uint32_t step) {
     std::uint32_t number = 0;
     for (const Block& block : message.blocks) {
       if (block.kind != BlockKind::ToolCall) continue;
@@ -165,7 +165,7 @@ class TraceFinding {
     return first;
   }
 
-  void lose(std::string_view what) {
+  void addLossy(std::string_view what) {
     auto& fields = report_.lossyFields;
     const auto found = std::ranges::find(fields, what);
     if (found == fields.end()) {
@@ -187,7 +187,7 @@ class TraceFinding {
 TraceBranch::TraceBranch(const EntryList& entries, const EntryTree& tree, std::size_t leaf, CompatibilityReport& report)
     : entries_(entries) {
   TraceFinding finding(*this, report);
-  for (const std::size_t place : tree.path(leaf)) finding.take(place);
+  for (const std::size_t place : tree.path(leaf)) finding.addEntry(place);
   finding.orderResults();
 }
 

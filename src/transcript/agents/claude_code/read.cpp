@@ -142,7 +142,7 @@ class ClaudeReader : public Reader {
   void release(Builder& out) {
     std::deque<HeldLine> held = held_.takeLines();
     const std::size_t blocksEnd = endOfAnswer(held);
-    if (blocksEnd > 1) giveAnswer(held, blocksEnd, out);
+    if (blocksEnd > 1) emitAnswer(held, blocksEnd, out);
     if (blocksEnd == 1) emit(held.front().record.record(), *held.front().line, out);
     for (std::size_t i = blocksEnd; i < held.size(); ++i) {
       const Record record = held[i].record.record();
@@ -151,7 +151,7 @@ class ClaudeReader : public Reader {
   }
 
   // Passes on the lines of one answer, and what is between them, as one record.
-  void giveAnswer(const std::deque<HeldLine>& held, std::size_t end, Builder& out) {
+  void emitAnswer(const std::deque<HeldLine>& held, std::size_t end, Builder& out) {
     JoinedRecord joined;
     for (std::size_t i = 0; i < end; ++i) joined.add(held[i].record);
     joined.eachDamaged([&](const Record& part) { out.damage(part, part.reason, part.kind == RecordKind::Json); });
@@ -163,12 +163,12 @@ class ClaudeReader : public Reader {
       Line& line = (held[i].isBlock ? blocks : others).emplace_back(*held[i].line);
       rebaseSlices(line, held[i].record.record().text, joined.text(i));
     }
-    giveMerged(whole, blocks, out);
-    giveOthers(whole, others, out);
+    emitMerged(whole, blocks, out);
+    emitOthers(whole, others, out);
   }
 
   // Passes on what was between the lines of an answer; answers of other chains among it are joined as well.
-  void giveOthers(const Record& whole, const std::vector<Line>& others, Builder& out) {
+  void emitOthers(const Record& whole, const std::vector<Line>& others, Builder& out) {
     std::unordered_set<std::string> merged;  // keys
     for (auto line = others.begin(); line != others.end(); ++line) {
       const std::string key = isAnswerLine(*line) ? answerKey(*line) : std::string();
@@ -177,7 +177,7 @@ class ClaudeReader : public Reader {
       std::copy_if(line, others.end(), std::back_inserter(blocks),
                    [&](const Line& other) { return !key.empty() && isAnswerLine(other) && answerKey(other) == key; });
       if (blocks.size() > 1) {
-        giveMerged(whole, blocks, out);
+        emitMerged(whole, blocks, out);
         merged.insert(key);
       } else {
         emit(whole, *line, out);
@@ -185,7 +185,7 @@ class ClaudeReader : public Reader {
     }
   }
 
-  void giveMerged(const Record& whole, const std::vector<Line>& blocks, Builder& out) {
+  void emitMerged(const Record& whole, const std::vector<Line>& blocks, Builder& out) {
     std::string content = "[";
     std::vector<Hole> holes;
     std::string_view usage;
@@ -228,7 +228,7 @@ class ClaudeReader : public Reader {
     line.message = writer.text();
     line.parts.reset();
     noteFacts(line, out.facts);
-    giveMessage(whole, line, std::move(holes), out);
+    emitMessage(whole, line, std::move(holes), out);
     const std::string key = answerKey(line);
     for (const Line& block : blocks) {
       if (block.uuid.empty()) continue;
@@ -242,9 +242,9 @@ class ClaudeReader : public Reader {
     const bool isMessage =
         (line.type == "user" || line.type == "assistant") && isKind(line.message, json::Kind::Object);
     if (isMessage && line.isCompactSummary && !line.uuid.empty()) {
-      giveSummary(record, line, out);
+      emitSummary(record, line, out);
     } else if (isMessage) {
-      giveMessage(record, line, {}, out);
+      emitMessage(record, line, {}, out);
       if (line.type == "assistant" && !line.uuid.empty()) {
         const std::string key = answerKey(line);
         if (!key.empty()) answers_.addBlock(key, line.uuid);
@@ -256,15 +256,15 @@ class ClaudeReader : public Reader {
       Line said = line;
       said.message = message;
       said.parts.reset();
-      giveMessage(record, said, {{"content", line.content}}, out);
+      emitMessage(record, said, {{"content", line.content}}, out);
     } else if (line.type == "system" && line.subtype == "compact_boundary") {
-      giveBoundary(record, line, out);
+      emitBoundary(record, line, out);
     } else {
-      giveOther(record, line, out);
+      emitOther(record, line, out);
     }
   }
 
-  void giveMessage(const Record& record, const Line& line, std::vector<Hole> holes, Builder& out) {
+  void emitMessage(const Record& record, const Line& line, std::vector<Hole> holes, Builder& out) {
     const MessageParts& parts = partsOf(line);
     if (line.type == "assistant" && !parts.model.empty() && parts.model != "<synthetic>") out.facts.model = parts.model;
     std::optional<std::string> parent = line.parentUuid;
@@ -286,7 +286,7 @@ class ClaudeReader : public Reader {
     return answers_.lastLineOf(*line.parentUuid);
   }
 
-  void giveSummary(const Record& record, const Line& line, Builder& out) {
+  void emitSummary(const Record& record, const Line& line, Builder& out) {
     const std::string_view content = partsOf(line).content;
     const std::string text = isKind(content, json::Kind::String) ? std::string(content) : json::quoted(textOf(content));
     json::Writer writer;
@@ -304,7 +304,7 @@ class ClaudeReader : public Reader {
   }
 
   // Keeps the line at which a compaction cut the chain: later lines continue from what came before it.
-  void giveBoundary(const Record& record, const Line& line, Builder& out) {
+  void emitBoundary(const Record& record, const Line& line, Builder& out) {
     compaction_ = {.isOpen = true, .firstKept = firstPreserved(line.compactMetadata, out)};
     std::optional<std::string> parent = line.parentUuid;
     if (!parent || parent->empty()) parent = line.logicalParentUuid;
@@ -312,7 +312,7 @@ class ClaudeReader : public Reader {
     out.keep(record, placeOf(line, parent), "system/compact_boundary");
   }
 
-  void giveOther(const Record& record, const Line& line, Builder& out) {
+  void emitOther(const Record& record, const Line& line, Builder& out) {
     if (line.type == "last-prompt") {
       noteLeaf(decoded(line.leafUuid), out);
       leaf_.entry = json::findString(record.text, "entryId").value_or("");

@@ -155,7 +155,7 @@ Lineage lineageOf(const std::string& path, const std::string& rollout, std::uint
     reader->record(**record, builder);
   }
   reader->end(builder);
-  Lineage lineage = reader->handOver(builder);
+  Lineage lineage = reader->collectLineage(builder);
   if (lineage.problem == kCircle) return {.problem = kCircle};
   const TranscriptReport report = builder.end();
   if (problem.empty() && source.left() > 0) problem = "the file that it was forked from ends before the fork";

@@ -61,47 +61,47 @@ class BranchMessages {
   void inherit(const std::vector<EarlierMessage>& messages) {
     for (const EarlierMessage& message : messages) {
       earlier_.push_back(message.entryId);
-      given_.push_back({.hash = message.hash});
+      locations_.push_back({.hash = message.hash});
     }
   }
   void add(std::uint64_t offset, std::uint32_t part, std::string_view message) {
-    given_.push_back({.offset = offset, .part = part, .hash = std::hash<std::string_view>{}(message)});
+    locations_.push_back({.offset = offset, .part = part, .hash = std::hash<std::string_view>{}(message)});
   }
-  [[nodiscard]] std::size_t size() const { return given_.size(); }
+  [[nodiscard]] std::size_t size() const { return locations_.size(); }
   void cut(std::size_t count) {
-    given_.resize(std::min(given_.size(), count));
-    earlier_.resize(std::min(given_.size(), earlier_.size()));
+    locations_.resize(std::min(locations_.size(), count));
+    earlier_.resize(std::min(locations_.size(), earlier_.size()));
   }
 
   // Returns the name of the first of these items if they are the last messages of the branch; otherwise empty.
   [[nodiscard]] std::string firstOfLast(const std::vector<std::string>& items, std::string_view thread) const {
-    if (items.empty() || items.size() > given_.size()) return {};
-    const std::size_t first = given_.size() - items.size();
+    if (items.empty() || items.size() > locations_.size()) return {};
+    const std::size_t first = locations_.size() - items.size();
     for (std::size_t i = 0; i < items.size(); ++i) {
-      if (given_[first + i].hash != std::hash<std::string_view>{}(items[i])) return {};
+      if (locations_[first + i].hash != std::hash<std::string_view>{}(items[i])) return {};
     }
     if (first < earlier_.size()) return earlier_[first];
-    return itemId(thread, given_[first].offset, given_[first].part);
+    return itemId(thread, locations_[first].offset, locations_[first].part);
   }
 
   [[nodiscard]] std::vector<EarlierMessage> all(std::string_view thread, const Builder& out) const {
     std::vector<EarlierMessage> messages;
-    for (const Given& given : given_) {
+    for (const MessageLocation& location : locations_) {
       const std::size_t place = messages.size();
       const std::string id =
-          place < earlier_.size() ? earlier_[place] : out.entryFor(itemId(thread, given.offset, given.part));
-      messages.push_back({.entryId = id, .hash = given.hash});
+          place < earlier_.size() ? earlier_[place] : out.entryFor(itemId(thread, location.offset, location.part));
+      messages.push_back({.entryId = id, .hash = location.hash});
     }
     return messages;
   }
 
  private:
-  struct Given {
+  struct MessageLocation {
     std::uint64_t offset = 0;
     std::uint32_t part = 0;
     std::size_t hash = 0;
   };
-  std::vector<Given> given_;
+  std::vector<MessageLocation> locations_;
   std::vector<std::string> earlier_;  // entry ids
 };
 
@@ -169,9 +169,11 @@ class CodexReader : public HistoryReader {
  public:
   explicit CodexReader(std::vector<std::string> followed) : forks_{.followed = std::move(followed)} {}
 
-  [[nodiscard]] Lineage handOver(const Builder& out) const override {
-    Lineage lineage{
-        .problem = forks_.problem, .messages = given_.all(rollout_, out), .prompts = prompts_.all(), .costs = costs_};
+  [[nodiscard]] Lineage collectLineage(const Builder& out) const override {
+    Lineage lineage{.problem = forks_.problem,
+                    .messages = branchMessages_.all(rollout_, out),
+                    .prompts = prompts_.all(),
+                    .costs = costs_};
     for (const EarlierTurn& turn : turns_) {
       const std::string before = out.entryFor(turn.before);
       lineage.turns.push_back({.before = before.empty() ? turn.before : before, .messageCount = turn.messageCount});
@@ -187,7 +189,7 @@ class CodexReader : public HistoryReader {
     const Record record = context.record.record();
     time_ = context.time;
     part_ = 0;
-    context.isSaid ? giveMessage(record, context.item(), {}, out) : keep(record, "context", out);
+    context.isSaid ? emitMessage(record, context.item(), {}, out) : keep(record, "context", out);
   }
 
   void record(const Record& record, Builder& out) override {
@@ -196,9 +198,9 @@ class CodexReader : public HistoryReader {
     flushHeld(out);
     // An earlier read ended here.
     const auto& wanted = out.wanted();
-    const bool goesOn = displayed_.lastOffset < wanted.fromOffset && record.offset >= wanted.fromOffset;
-    if (goesOn && displayed_.lacksItems() && wanted.wasGiven && wanted.wasGiven(displayed_.lastOffset + 1)) {
-      giveShown(displayed_.lastOffset + 1, out);
+    const bool isNewPart = displayed_.lastOffset < wanted.fromOffset && record.offset >= wanted.fromOffset;
+    if (isNewPart && displayed_.lacksItems() && wanted.wasGiven && wanted.wasGiven(displayed_.lastOffset + 1)) {
+      emitDisplayed(displayed_.lastOffset + 1, out);
     }
     displayed_.lastOffset = record.offset;
     time_ = line.text("timestamp");
@@ -208,22 +210,22 @@ class CodexReader : public HistoryReader {
     if (rollout_.empty() && type != "session_meta") nameByFile(out.facts);
     if (!line.isObject("payload")) return keep(record, type, out);
     if (type == "session_meta") {
-      takeMeta(record, payload, out);
+      readMeta(record, payload, out);
       keep(record, type, out);
     } else if (type == "response_item") {
-      takeItem(record, payload, out);
+      readItem(record, payload, out);
     } else if (type == "turn_context") {
-      takeTurn(record, payload, out);
+      readTurn(record, payload, out);
     } else if (type == "compacted") {
-      takeCompaction(record, payload, out);
+      readCompaction(record, payload, out);
     } else {
-      takeOther(record, type, payload, out);
+      readOther(record, type, payload, out);
     }
   }
 
   void end(Builder& out) override {
     flushHeld(out);
-    if (displayed_.lacksItems()) giveShown(displayed_.lastOffset + 1, out);
+    if (displayed_.lacksItems()) emitDisplayed(displayed_.lastOffset + 1, out);
     if (rolledBack_) out.setHead(*rolledBack_);
   }
 
@@ -242,7 +244,7 @@ class CodexReader : public HistoryReader {
   }
 
   // The first one is the file's own. A fork by an older version copies those of its parents after it.
-  void takeMeta(const Record& record, std::string_view payload, Builder& out) {
+  void readMeta(const Record& record, std::string_view payload, Builder& out) {
     const Members meta(payload);
     if (!thread_.sawItem) thread_.root = meta.text("id");
     if (!rollout_.empty()) return;  // set by an earlier line, which need not be a session_meta
@@ -282,7 +284,7 @@ class CodexReader : public HistoryReader {
     out.facts.parentEntryId = lineage.lastEntryId;
     lastId_ = lineage.lastEntryId;
     if (!lastId_.empty()) out.mapId(lastId_, lastId_);
-    given_.inherit(lineage.messages);
+    branchMessages_.inherit(lineage.messages);
     turns_ = std::move(lineage.turns);
     prompts_.inherit(std::move(lineage.prompts));
     costs_ = std::move(lineage.costs);
@@ -299,14 +301,14 @@ class CodexReader : public HistoryReader {
     return place;
   }
 
-  void gave() {
+  void setLastId() {
     lastId_ = id_;
     rolledBack_.reset();
   }
 
   // Ends a turn or the file: words that are only in events become entries outside the conversation that the model gets.
   // Their lines were already kept; `offset` is that of the record that ends the turn, or after the last record.
-  void giveShown(std::uint64_t offset, Builder& out) {
+  void emitDisplayed(std::uint64_t offset, Builder& out) {
     Record none;
     none.kind = RecordKind::Json;
     none.offset = offset;
@@ -320,17 +322,17 @@ class CodexReader : public HistoryReader {
       writer.beginObject().member("customType", "codex.shown").key("shown").beginObject();
       writer.member("role", words.role).member("text", words.text).endObject().endObject();
       out.entry(none, place, entry_type::kCustom, writer.text());
-      gave();
+      setLastId();
     }
   }
 
-  void giveMessage(const Record& record, std::string_view message, std::vector<Hole> holes, Builder& out) {
-    given_.add(record.offset, part_, message);
+  void emitMessage(const Record& record, std::string_view message, std::vector<Hole> holes, Builder& out) {
+    branchMessages_.add(record.offset, part_, message);
     out.message(record, nextPlace(record), Dialect::OpenaiResponses, message, std::move(holes));
-    gave();
+    setLastId();
   }
 
-  void takeItem(const Record& record, std::string_view item, Builder& out) {
+  void readItem(const Record& record, std::string_view item, Builder& out) {
     thread_.sawItem = true;
     const Members parts(item);
     const std::string type = parts.text("type");
@@ -345,33 +347,33 @@ class CodexReader : public HistoryReader {
         context_.emplace(HeldContext{.record = HeldRecord(record), .time = time_});
         return;
       }
-      if (isSaid) return giveMessage(record, item, {}, out);
+      if (isSaid) return emitMessage(record, item, {}, out);
       if (role == "user") {
-        giveShown(record.offset, out);
+        emitDisplayed(record.offset, out);
         displayed_.beginTurn();
         displayed_.addItem(text);
-        turns_.push_back({.before = rolledBack_ ? *rolledBack_ : lastId_, .messageCount = given_.size()});
+        turns_.push_back({.before = rolledBack_ ? *rolledBack_ : lastId_, .messageCount = branchMessages_.size()});
         prompts_.add(item);
       }
     }
     if (type == "reasoning") displayed_.addItem(itemText(parts.raw("summary")) + itemText(parts.raw("content")));
-    if (type == "local_shell_call") return takeShellCall(record, parts, out);
+    if (type == "local_shell_call") return readShellCall(record, parts, out);
     if (type == "ghost_snapshot" || type == "compaction" || type == "context_compaction")
       return keep(record, type, out);
-    giveMessage(record, item, {}, out);
+    emitMessage(record, item, {}, out);
   }
 
   // A call of the built-in shell has its arguments as an object; for other agents it is an ordinary call.
-  void takeShellCall(const Record& record, const Members& parts, Builder& out) {
+  void readShellCall(const Record& record, const Members& parts, Builder& out) {
     const std::string_view action = parts.isObject("action") ? parts.raw("action") : "{}";
     std::string call = parts.text("call_id");
     if (call.empty()) call = parts.text("id");
     json::Writer writer;
     writer.beginObject().member("type", "function_call").member("name", "local_shell").member("arguments", action);
-    giveMessage(record, writer.member("call_id", call).endObject().text(), {{"call_id", parts.raw("call_id")}}, out);
+    emitMessage(record, writer.member("call_id", call).endObject().text(), {{"call_id", parts.raw("call_id")}}, out);
   }
 
-  void takeTurn(const Record& record, std::string_view payload, Builder& out) {
+  void readTurn(const Record& record, std::string_view payload, Builder& out) {
     const Members turn(payload);
     const std::string model = turn.text("model");
     if (out.facts.cwd.empty()) out.facts.cwd = turn.text("cwd");
@@ -383,15 +385,15 @@ class CodexReader : public HistoryReader {
     if (!thread_.provider.empty()) writer.member("provider", thread_.provider);
     const std::string change = writer.endObject().take();
     out.entry(record, nextPlace(record), entry_type::kModelChange, change, {{"model", turn.raw("model")}});
-    gave();
+    setLastId();
   }
 
   // After a compaction, the model sees the replacement instead of everything before it. The replacement item with the
   // summary becomes the summary. The other items become entries of their own, unless they repeat the last messages:
   // then those are kept. Older versions wrote no replacement: it consists of the last messages of the user, and the
   // summary.
-  void takeCompaction(const Record& record, std::string_view payload, Builder& out) {
-    giveShown(record.offset, out);
+  void readCompaction(const Record& record, std::string_view payload, Builder& out) {
+    emitDisplayed(record.offset, out);
     const Members parts(payload);
     Replacement replacement{.summary = parts.text("message")};
     if (parts.isArray("replacement_history")) {
@@ -401,23 +403,23 @@ class CodexReader : public HistoryReader {
     }
     if (replacement.summary.empty()) replacement.summary = "[The summary of the conversation so far is encrypted.]";
     auto& [summary, before, after] = replacement;
-    std::string firstKept = after.empty() ? given_.firstOfLast(before, rollout_) : std::string();
+    std::string firstKept = after.empty() ? branchMessages_.firstOfLast(before, rollout_) : std::string();
     if (!firstKept.empty()) {
       part_ = static_cast<std::uint32_t>(before.size());  // the summary's id does not depend on what is kept
     } else if (!before.empty()) {
       firstKept = itemId(rollout_, record.offset, 0);
-      for (const std::string& item : before) giveMessage(record, item, {}, out);
+      for (const std::string& item : before) emitMessage(record, item, {}, out);
     }
     const bool isAfterKept = !before.empty();
-    if (const std::string kept = given_.firstOfLast(after, rollout_); !kept.empty() && before.empty()) {
+    if (const std::string kept = branchMessages_.firstOfLast(after, rollout_); !kept.empty() && before.empty()) {
       firstKept = kept;
       after.clear();
     }
-    giveSummary(record, summary, firstKept, isAfterKept, out);
-    for (const std::string& item : after) giveMessage(record, item, {}, out);
+    emitSummary(record, summary, firstKept, isAfterKept, out);
+    for (const std::string& item : after) emitMessage(record, item, {}, out);
   }
 
-  void giveSummary(const Record& record, std::string_view summary, const std::string& firstKept, bool isAfterKept,
+  void emitSummary(const Record& record, std::string_view summary, const std::string& firstKept, bool isAfterKept,
                    Builder& out) {
     const Place place = nextPlace(record);
     json::Writer writer;
@@ -427,16 +429,16 @@ class CodexReader : public HistoryReader {
     writer.member("firstKeptEntryId", firstKept.empty() ? entryIdOf(place.id) : out.entryFor(firstKept));
     if (isAfterKept) writer.member("summaryAfterKept", true);
     out.entry(record, place, entry_type::kCompactionSummary, writer.endObject().text());
-    gave();
+    setLastId();
   }
 
-  void takeOther(const Record& record, std::string_view type, std::string_view payload, Builder& out) {
+  void readOther(const Record& record, std::string_view type, std::string_view payload, Builder& out) {
     const Members event(payload);
     const std::string name = event.text("type");
     if (type == "event_msg") displayed_.addEvent(record.offset, time_, event);
-    if (type == "event_msg" && (name == "turn_aborted" || name == "task_complete")) giveShown(record.offset, out);
+    if (type == "event_msg" && (name == "turn_aborted" || name == "task_complete")) emitDisplayed(record.offset, out);
     if (type == "event_msg" && name == "thread_rolled_back") {
-      giveShown(record.offset, out);
+      emitDisplayed(record.offset, out);
       rollBack(json::findUnsigned(payload, "num_turns").value_or(1), out);
     }
     std::string info;
@@ -454,7 +456,7 @@ class CodexReader : public HistoryReader {
   void rollBack(std::uint64_t count, Builder& out) {
     for (; count > 0 && !turns_.empty(); --count) {
       rolledBack_ = turns_.back().before;
-      given_.cut(turns_.back().messageCount);
+      branchMessages_.cut(turns_.back().messageCount);
       turns_.pop_back();
       prompts_.dropLast();
     }
@@ -477,7 +479,7 @@ class CodexReader : public HistoryReader {
   std::string lastId_;
   std::uint32_t part_ = 0;
   std::vector<EarlierTurn> turns_;  // what precedes them has the ids that `out` gave
-  BranchMessages given_;
+  BranchMessages branchMessages_;
   Prompts prompts_;
   std::optional<std::string> rolledBack_;  // what the next entry continues, when that is not the entry before it
 };

@@ -13,7 +13,7 @@ namespace bough::transcript::codex {
 class HistoryReader : public Reader {
  public:
   /// Returns what a file that continues from here must know. Entries have the ids that `out` gave them.
-  [[nodiscard]] virtual Lineage handOver(const Builder& out) const = 0;
+  [[nodiscard]] virtual Lineage collectLineage(const Builder& out) const = 0;
 };
 
 std::unique_ptr<Reader> makeReader();

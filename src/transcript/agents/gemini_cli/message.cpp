@@ -29,7 +29,7 @@ class Assembling {
     for (const std::string_view part : partsOf(line_.raw("content"))) {
       if (json::kindOf(part) == json::Kind::String || json::kindOf(part) == json::Kind::Object) parts_.push_back(part);
     }
-    noteMeaning(type);
+    setContentHash(type);
     if (type == "gemini") {
       assembleAnswer();
     } else if (type == "user") {
@@ -51,7 +51,7 @@ class Assembling {
   }
 
   // Hashes the content of the message: texts and calls. Thoughts, times, usage and the form do not count.
-  void noteMeaning(std::string_view type) {
+  void setContentHash(std::string_view type) {
     std::string said(type);
     for (const std::string_view part : parts_) {
       const bool isObject = json::kindOf(part) == json::Kind::Object;

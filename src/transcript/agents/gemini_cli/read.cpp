@@ -104,7 +104,7 @@ class GeminiReader : public Reader {
 
   // Blank lines and damaged lines between two versions of a message do not split the message.
   void notJson(const Record& record, Builder& out) override {
-    takeFrame(record.raw, out.facts);
+    readFrame(record.raw, out.facts);
     const bool isInside = record.kind == RecordKind::Blank || record.kind == RecordKind::Damaged;
     releaseOld(record, out);
     if (!held_.empty() && isInside && hasRoom(record)) return hold(record);
@@ -155,20 +155,20 @@ class GeminiReader : public Reader {
 
   void emit(const Record& record, std::string_view text, Builder& out) {
     const Members line(text);
-    given_ = false;
+    hasEmitted_ = false;
     if (line.has("$rewindTo")) {
       rewind(record, line.text("$rewindTo"), out);
-      if (!given_) keep(record, "$rewindTo", {}, out);
+      if (!hasEmitted_) keep(record, "$rewindTo", {}, out);
       return;
     }
-    if (line.isObject("$set")) return takeSet(record, line.raw("$set"), out);
-    if (line.has("type") && line.has("id")) return takeMessage(record, parseChatMessage(text), out);
+    if (line.isObject("$set")) return applySet(record, line.raw("$set"), out);
+    if (line.has("type") && line.has("id")) return addMessage(record, parseChatMessage(text), out);
     noteFacts(text, out.facts);
     keep(record, line.has("sessionId") ? "header" : "unknown", titleInfo(text, out.facts), out);
   }
 
   // In the older form, one document, the facts surround the list of messages.
-  static void takeFrame(std::string_view raw, TranscriptFacts& facts) {
+  static void readFrame(std::string_view raw, TranscriptFacts& facts) {
     const auto note = [&](const std::string& object) {
       if (json::check(object)) noteFacts(object, facts);
     };
@@ -193,11 +193,11 @@ class GeminiReader : public Reader {
     return Members(object).isString("summary") ? "\"title\":" + json::quoted(facts.title) : std::string();
   }
 
-  void takeSet(const Record& record, std::string_view set, Builder& out) {
+  void applySet(const Record& record, std::string_view set, Builder& out) {
     noteFacts(set, out.facts);
     const auto messages = json::findMember(set, "messages");
     if (messages && json::kindOf(*messages) == json::Kind::Array) replaceAll(record, *messages, out);
-    if (!given_) keep(record, "$set", titleInfo(set, out.facts), out);
+    if (!hasEmitted_) keep(record, "$set", titleInfo(set, out.facts), out);
   }
 
   // Takes the new list. As far as its messages exist already, those are reused. A list that has nothing in common with
@@ -245,12 +245,12 @@ class GeminiReader : public Reader {
     const bool dropsKept = std::any_of(path.begin() + static_cast<std::ptrdiff_t>(place), path.end(),
                                        [&](std::size_t node) { return tree_.node(node).keptOf != kRoot; });
     tree_.truncatePath(place);
-    if (dropsKept && place > 0) keepLess(record, out);
+    if (dropsKept && place > 0) dropKeptMessages(record, out);
   }
 
   // A summary keeps messages from a first one up to the summary's own place. When Gemini CLI drops some of them, the
   // same summary is added again and keeps the rest, in a branch that begins where the rest ends.
-  void keepLess(const Record& record, Builder& out) {
+  void dropKeptMessages(const Record& record, Builder& out) {
     std::vector<std::size_t> rest;
     while (!tree_.path().empty() && tree_.lastOnPath().keptOf != kRoot) {
       rest.push_back(tree_.originalOf(tree_.path().back()));
@@ -274,7 +274,7 @@ class GeminiReader : public Reader {
       if (hasSummary) again.keptOf = node;
       remember(std::move(again));
     }
-    given_ = hasSummary;
+    hasEmitted_ = hasSummary;
   }
 
   // Returns the id of the new summary.
@@ -301,14 +301,14 @@ class GeminiReader : public Reader {
     });
   }
 
-  void takeMessage(const Record& record, const ChatMessage& message, Builder& out) {
+  void addMessage(const Record& record, const ChatMessage& message, Builder& out) {
     if (!message.model.empty()) out.facts.model = message.model;
     if (message.speaker == Speaker::Nobody) return keep(record, message.kindName, {}, out);
     if (isAnswered(message)) return keep(record, "results", {}, out);
     const std::size_t place = tree_.placeOf(message.id);
     if (place < tree_.path().size() && tree_.node(tree_.path()[place]).contentHash == message.contentHash) {
       addLateResults(record, message, tree_.path()[place], out);
-      if (!given_) keep(record, "update", {}, out);
+      if (!hasEmitted_) keep(record, "update", {}, out);
       return;
     }
     // Another version of a message becomes its sibling.
@@ -412,11 +412,11 @@ class GeminiReader : public Reader {
                              : void(known->contentHash = result.contentHash);
     }
     tree_.addAnswers(number, std::move(answers), id);
-    given_ = true;
+    hasEmitted_ = true;
   }
 
   void remember(Node node) {
-    given_ = true;
+    hasEmitted_ = true;
     tree_.add(std::move(node));
   }
 
@@ -428,7 +428,7 @@ class GeminiReader : public Reader {
   std::size_t versionsEnd_ = 0;  // number of lines in held_ up to the last version of the message
   std::size_t heldBytes_ = 0;
   std::string heldId_;
-  bool given_ = false;
+  bool hasEmitted_ = false;
 };
 
 }  // namespace
