@@ -321,7 +321,7 @@ std::string contentsOf(const std::string& list) {
     while (query.next()) out += query.text(0) + '\n';
     out += '\n';
   }
-  EXPECT_TRUE((*database)->take());
+  EXPECT_TRUE((*database)->takeFailure());
   return out;
 }
 
