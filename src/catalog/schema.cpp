@@ -20,7 +20,7 @@ namespace {
 
 // session: one row per session. The counts cover `taken` entries, and the search index covers `indexed`. `lastId` is
 // the last entry taken; it proves that the log is still the same. `countedBytes` is the end of the log's last complete
-// batch. `lostEntryId` was the last of `lostEntries` entries of the same log, which no longer contains it. The store
+// batch. `lostId` was the last of `lostEntries` entries of the same log, which no longer contains it. The store
 // reads these columns through the view `counted` (store/file/parts/catalog_row.h). The row number of an entry is
 // session.id
 // << 32 | its sequence, and no session.id is used twice; see search_index.h.

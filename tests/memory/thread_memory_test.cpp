@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "bough/catalog.h"
-#include "catalog/outside.h"
-#include "catalog/outside_search.h"
+#include "catalog/external.h"
+#include "catalog/external_search.h"
 #include "catalog/session_scan.h"
 #include "memory/failing_memory.h"
 #include "support/entries.h"
@@ -79,7 +79,7 @@ TEST(ThreadMemory, TheUsageOfFilesIsSummedUpOrNot) {
 
 TEST(ThreadMemory, FilesOfOtherAgentsAreListedAndSearchedOrNot) {
   const std::vector<std::string> paths = claudeCodeFiles();
-  const catalog::OutsideWalk walk = [&](const auto& use) -> Result<void> {
+  const catalog::ExternalWalk walk = [&](const auto& use) -> Result<void> {
     for (const std::string& path : paths) {
       if (!use({.path = path, .stamp = "1", .sizeBytes = 1})) break;
     }
@@ -87,11 +87,11 @@ TEST(ThreadMemory, FilesOfOtherAgentsAreListedAndSearchedOrNot) {
   };
   failEachOfAll([&](bool mayFail) {
     const TempFolder list;
-    const auto report = catalog::takeInOutside(list.path().string(), walk, [](std::uint64_t) {});
+    const auto report = catalog::updateExternalRows(list.path().string(), walk, [](std::uint64_t) {});
     EXPECT_TRUE(mayFail || must(report).read == paths.size());
   });
   const TempFolder list;
-  must(catalog::takeInOutside(list.path().string(), walk, [](std::uint64_t) {}));
+  must(catalog::updateExternalRows(list.path().string(), walk, [](std::uint64_t) {}));
   std::vector<std::string> sessions;
   {
     const auto store = must(SessionStore::open(list.path().string()));
@@ -100,7 +100,7 @@ TEST(ThreadMemory, FilesOfOtherAgentsAreListedAndSearchedOrNot) {
   const catalog::ScanQuery query = must(catalog::scanForWords("the"));
   const auto hits = [&] {
     std::size_t found = 0;
-    catalog::searchOutside(
+    catalog::searchExternalSessions(
         list.path().string(), sessions, query, {},
         [&](SearchHit&) {
           ++found;

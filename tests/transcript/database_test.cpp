@@ -9,7 +9,7 @@
 
 #include <filesystem>
 
-#include "catalog/outside.h"
+#include "catalog/external.h"
 #include "support/temp_folder.h"
 #include "transcript/files.h"
 
@@ -127,13 +127,13 @@ TEST(OpenClawDatabase, ASessionThatWasRemovedFromItLeavesTheList) {
   const std::string list = folder / "list";
   ASSERT_TRUE(SessionStore::open(list));
   const auto listed = [&] {
-    const catalog::OutsideWalk walk = [&](const auto& use) -> Result<void> {
+    const catalog::ExternalWalk walk = [&](const auto& use) -> Result<void> {
       const auto walked = eachTranscript(home.home(), {"openclaw"}, [&](FoundTranscript&& found) {
         return use({.path = found.path, .stamp = fmt::format("{}", found.sizeBytes)});
       });
       return walked ? Result<void>() : std::unexpected(walked.error());
     };
-    EXPECT_TRUE(catalog::takeInOutside(list, walk, [](std::uint64_t) {}));
+    EXPECT_TRUE(catalog::updateExternalRows(list, walk, [](std::uint64_t) {}));
     auto store = SessionStore::open(list);
     auto catalog = Catalog::open(**store);
     return (*catalog)->list()->size();

@@ -11,8 +11,8 @@
 
 #include "base/text/timestamp.h"
 #include "catalog/database/database.h"
-#include "catalog/outside.h"
-#include "catalog/outside/outside_session.h"
+#include "catalog/external.h"
+#include "catalog/external/external_session.h"
 #include "support/temp_folder.h"
 #include "transcript/files.h"
 
@@ -20,7 +20,7 @@ namespace bough {
 namespace {
 
 namespace fs = std::filesystem;
-using catalog::OutsideFile;
+using catalog::ExternalFile;
 
 std::string textOf(const SessionSummary& row) {
   const Usage& used = row.tokens;
@@ -56,32 +56,32 @@ std::vector<fs::path> allFiles() {
 // Returns false when the session cannot be imported.
 bool compareWithImport(const fs::path& path) {
   SCOPED_TRACE(path);
-  const catalog::Told told = catalog::tellOutside({{.path = path.string(), .stamp = "1"}});
+  const catalog::ExternalSession external = catalog::readExternalSession({{.path = path.string(), .stamp = "1"}});
   auto store = SessionStore::open("memory:");
   EXPECT_TRUE(store);
   const auto imported = importTranscript(**store, path.string());
   if (!imported) {
     // A session whose origin is missing cannot be imported, but is still listed.
-    EXPECT_EQ(told.error.has_value(), imported.error().code != ErrorCode::NotFound) << imported.error().message;
+    EXPECT_EQ(external.error.has_value(), imported.error().code != ErrorCode::NotFound) << imported.error().message;
     return false;
   }
-  EXPECT_FALSE(told.error) << told.error->message;
+  EXPECT_FALSE(external.error) << external.error->message;
   auto catalog = Catalog::open(**store);
   EXPECT_TRUE(catalog && (*catalog)->catchUp());
   const auto row = (*catalog)->session(imported->sessionId);
   EXPECT_TRUE(row);
   // The store's copy is intact, although the file is not.
   const bool isDamaged = imported->report.recovered + imported->report.unreadable > 0;
-  SessionSummary listed = told.row.facts;
+  SessionSummary listed = external.row.facts;
   EXPECT_EQ(listed.condition == SessionCondition::Damaged, isDamaged);
   EXPECT_EQ(listed.problem, damageText(imported->report));
   if (isDamaged) listed.condition = row->condition;
   EXPECT_EQ(textOf(listed), textOf(*row));
-  EXPECT_EQ(told.row.facts.activeMs, lastTimeMs(path.string()));
-  EXPECT_EQ(told.row.facts.bytes, imported->report.bytes);
+  EXPECT_EQ(external.row.facts.activeMs, lastTimeMs(path.string()));
+  EXPECT_EQ(external.row.facts.bytes, imported->report.bytes);
   std::uint64_t answers = 0;
   for (const ModelUsage& model : row->models) answers += model.messages;
-  EXPECT_EQ(told.answers.size(), answers);
+  EXPECT_EQ(external.answers.size(), answers);
   return true;
 }
 
@@ -174,8 +174,8 @@ class ListOfFiles : public testing::Test {
     writeBytes(file(name), bytes);
   }
 
-  catalog::OutsideReport take(const std::vector<std::string>& names, const std::function<void()>& before = [] {}) {
-    const catalog::OutsideWalk walk = [&](const auto& use) -> Result<void> {
+  catalog::ExternalReport take(const std::vector<std::string>& names, const std::function<void()>& before = [] {}) {
+    const catalog::ExternalWalk walk = [&](const auto& use) -> Result<void> {
       before();
       for (const std::string& name : names) {
         if (!fs::exists(file(name))) continue;
@@ -184,9 +184,9 @@ class ListOfFiles : public testing::Test {
       }
       return {};
     };
-    const auto report = catalog::takeInOutside(list(), walk, [](std::uint64_t) {});
+    const auto report = catalog::updateExternalRows(list(), walk, [](std::uint64_t) {});
     EXPECT_TRUE(report) << (report ? "" : report.error().message);
-    return report.value_or(catalog::OutsideReport{});
+    return report.value_or(catalog::ExternalReport{});
   }
 
   std::vector<SessionSummary> listed() {
@@ -294,14 +294,14 @@ TEST_F(ListOfFiles, OneOfSeveralFilesThatCannotBeReadIsNamed) {
   write("a.jsonl", "one", {"1", "2"});
   write("b.jsonl", "one", {"2", "3"});
   take({"a.jsonl", "b.jsonl"});
-  // tellOutside reads the files of a row whatever their current state is.
+  // readExternalSession reads the files of a row whatever their current state is.
   fs::remove(file("b.jsonl"));
   fs::create_directory(file("b.jsonl"));
-  const catalog::Told told =
-      catalog::tellOutside({{.path = file("a.jsonl"), .stamp = "1"}, {.path = file("b.jsonl"), .stamp = "1"}});
-  EXPECT_FALSE(told.error);
-  EXPECT_EQ(told.row.facts.condition, SessionCondition::Damaged);
-  EXPECT_EQ(told.row.facts.problem, file("b.jsonl") + " is not a regular file");
+  const catalog::ExternalSession external =
+      catalog::readExternalSession({{.path = file("a.jsonl"), .stamp = "1"}, {.path = file("b.jsonl"), .stamp = "1"}});
+  EXPECT_FALSE(external.error);
+  EXPECT_EQ(external.row.facts.condition, SessionCondition::Damaged);
+  EXPECT_EQ(external.row.facts.problem, file("b.jsonl") + " is not a regular file");
 }
 
 // Returns the complete contents of a list's database, independent of row numbers.

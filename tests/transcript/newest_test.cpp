@@ -8,7 +8,7 @@
 #include <random>
 
 #include "base/text/timestamp.h"
-#include "catalog/outside.h"
+#include "catalog/external.h"
 #include "support/temp_folder.h"
 #include "transcript/files.h"
 
@@ -45,8 +45,8 @@ class NewestFiles : public testing::Test {
     writeBytes(file(name), piSession(name, kBeginMs + seconds * 1000, messages));
   }
 
-  catalog::OutsideReport take(const catalog::NewestRows* newest) {
-    const catalog::OutsideWalk walk = [&](const auto& use) -> Result<void> {
+  catalog::ExternalReport take(const catalog::NewestRows* newest) {
+    const catalog::ExternalWalk walk = [&](const auto& use) -> Result<void> {
       if (!fs::exists(folder_ / "files")) return {};
       Names paths;
       for (const auto& each : fs::directory_iterator(folder_ / "files")) paths.push_back(each.path());
@@ -58,9 +58,9 @@ class NewestFiles : public testing::Test {
       }
       return {};
     };
-    const auto report = catalog::takeInOutside(list(), walk, [](std::uint64_t) {}, newest);
+    const auto report = catalog::updateExternalRows(list(), walk, [](std::uint64_t) {}, newest);
     EXPECT_TRUE(report) << (report ? "" : report.error().message);
-    return report.value_or(catalog::OutsideReport{});
+    return report.value_or(catalog::ExternalReport{});
   }
 
   std::uint64_t takeNewest(std::size_t limit, const SessionFilter& filter = {}) {
@@ -217,11 +217,11 @@ TEST(LatestTimeAtEnd, IsThatOfWholeLinesAndNotOfWhatTheyQuote) {
 // Restored permissions or a remounted disk do not change the file's size or time.
 TEST_F(NewestFiles, AFileThatCouldNotBeReadIsTriedAgain) {
   const std::string path = file("b.jsonl");
-  const catalog::OutsideWalk walk = [&](const auto& use) -> Result<void> {
+  const catalog::ExternalWalk walk = [&](const auto& use) -> Result<void> {
     use({.path = path, .stamp = "1", .sizeBytes = 1, .modifiedMs = kBeginMs});
     return {};
   };
-  const auto look = [&] { return *catalog::takeInOutside(list(), walk, [](std::uint64_t) {}); };
+  const auto look = [&] { return *catalog::updateExternalRows(list(), walk, [](std::uint64_t) {}); };
   // A regular file whose first bytes nobody can read.
   fs::create_directories(folder_ / "files");
   fs::create_symlink("/proc/self/mem", path);
@@ -236,12 +236,12 @@ TEST_F(NewestFiles, AFileThatCouldNotBeReadIsTriedAgain) {
   EXPECT_EQ(listed(10).size(), 1U);
   // A file without a session is not read again until it changes.
   writeBytes(path, "nothing");
-  const catalog::OutsideWalk changed = [&](const auto& use) -> Result<void> {
+  const catalog::ExternalWalk changed = [&](const auto& use) -> Result<void> {
     use({.path = path, .stamp = "2", .sizeBytes = 1, .modifiedMs = kBeginMs});
     return {};
   };
-  EXPECT_EQ(catalog::takeInOutside(list(), changed, [](std::uint64_t) {})->read, 1U);
-  const auto again = *catalog::takeInOutside(list(), changed, [](std::uint64_t) {});
+  EXPECT_EQ(catalog::updateExternalRows(list(), changed, [](std::uint64_t) {})->read, 1U);
+  const auto again = *catalog::updateExternalRows(list(), changed, [](std::uint64_t) {});
   EXPECT_EQ(again.read, 0U);
   EXPECT_EQ(again.unreadable, 1U);
 }

@@ -101,8 +101,8 @@ class AgentFiles {
   // Reports the folders that the last walk could not read.
   void reportUnreadable() const { reportUnreadableFolders(walked_); }
 
-  [[nodiscard]] catalog::OutsideWalk walk() {
-    return [this](const std::function<bool(catalog::OutsideFile&&)>& use) {
+  [[nodiscard]] catalog::ExternalWalk walk() {
+    return [this](const std::function<bool(catalog::ExternalFile&&)>& use) {
       return each([&](FoundTranscript&& file) {
         return use({.path = std::move(file.path),
                     .stamp = fmt::format("{} {}", file.sizeBytes, file.modifiedNs),
@@ -129,7 +129,7 @@ Result<void> bringUpToDate(const std::string& folder, AgentFiles& files, const c
     if (!bar) bar.emplace("reading other agents' sessions", 0);
     bar->update(done);
   };
-  BOUGH_TRY(const auto report, catalog::takeInOutside(folder, files.walk(), show, newest));
+  BOUGH_TRY(const auto report, catalog::updateExternalRows(folder, files.walk(), show, newest));
   bar.reset();
   if (report.unreadable == 0) return {};
   printMessage(fmt::format(
@@ -146,7 +146,7 @@ Result<std::vector<std::string>> filesOfSession(const std::string& sessionId) {
     return inListFolder([&](const std::string& folder) -> Result<std::vector<std::string>> {
       std::error_code error;
       if (!std::filesystem::exists(folder, error)) return std::vector<std::string>();
-      BOUGH_TRY(auto files, catalog::outsideFilesOf(folder, {sessionId}));
+      BOUGH_TRY(auto files, catalog::externalFilesOf(folder, {sessionId}));
       return std::move(files.front());
     });
   };
@@ -187,7 +187,7 @@ Result<bool> hasBacklog(const std::string& list, std::uint64_t bytes) {
   AgentFiles files(std::move(agents));
   return inListFolder([&](const std::string& folder) -> Result<bool> {
     std::error_code error;
-    if (std::filesystem::exists(folder, error)) return catalog::hasOutsideBacklog(folder, files.walk(), bytes);
+    if (std::filesystem::exists(folder, error)) return catalog::hasExternalBacklog(folder, files.walk(), bytes);
     std::uint64_t found = 0;
     BOUGH_TRY(files.each([&](FoundTranscript&& file) { return (found += file.sizeBytes) < bytes; }));
     return found >= bytes;

@@ -6,7 +6,7 @@
 
 #include "bough/error.h"
 #include "bough/transcript.h"
-#include "catalog/outside.h"
+#include "catalog/external.h"
 #include "cli/definition/command.h"
 #include "cli/names/catalog_view.h"
 #include "cli/names/named_session.h"

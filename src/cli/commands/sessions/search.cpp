@@ -10,7 +10,7 @@
 #include "base/text/shell_word.h"
 #include "base/text/text.h"
 #include "base/try.h"
-#include "catalog/outside_search.h"
+#include "catalog/external_search.h"
 #include "catalog/search/similar_query.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/sessions/search_view.h"
@@ -49,7 +49,7 @@ struct Options {
 };
 
 // Returns true when other agents' sessions are searched, in their files.
-bool isOutside(const Options& options) {
+bool isExternal(const Options& options) {
   return !options.agents.empty() && options.session.empty();
 }
 
@@ -178,8 +178,8 @@ Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::Scan
     if (sessions.empty() || hits.size() >= limit || outputClosed()) return hits;
     const catalog::ScanOptions how{
         .roles = options.roles, .sinceMs = filter.sinceMs, .untilMs = filter.untilMs, .maxHitsPerSession = limit};
-    isOutside(options) ? catalog::searchOutside(view.store->folder(), sessions, query, how, take, nameProblem)
-                       : catalog::scanSessions(*view.store, sessions, query, how, take, nameProblem);
+    isExternal(options) ? catalog::searchExternalSessions(view.store->folder(), sessions, query, how, take, nameProblem)
+                        : catalog::scanSessions(*view.store, sessions, query, how, take, nameProblem);
   }
 }
 
@@ -211,10 +211,10 @@ Result<std::vector<SearchHit>> findInBranch(SessionStore& store, const std::stri
 Result<std::vector<SearchHit>> findWords(const CatalogView& view, const std::string& query, const SessionFilter& filter,
                                          const Options& options, std::size_t limit, const ShowHit& show = {},
                                          std::size_t mostSessions = SIZE_MAX) {
-  if (!view.isOutOfDate && !isOutside(options)) return searchIndex(*view.catalog, query, filter, options, limit);
+  if (!view.isOutOfDate && !isExternal(options)) return searchIndex(*view.catalog, query, filter, options, limit);
   BOUGH_TRY(const auto asked, catalog::scanForWords(query));
   std::vector<SearchHit> titles;
-  if (isOutside(options) && options.roles.empty()) {
+  if (isExternal(options) && options.roles.empty()) {
     BOUGH_TRY(titles, searchTitles(*view.catalog, query, filter, limit));
     for (const SearchHit& hit : titles) {
       if (show) show(hit);
@@ -290,7 +290,7 @@ void reportNothingFound(const CatalogView& view, const std::string& query, const
     const bool isAscii = std::ranges::all_of(query, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     if (suggest(withoutOperators(query)) || suggest(withBeginnings(query))) return;
     // Only a store in a folder has the index in a file.
-    const bool indexed = !view.isOutOfDate && !isOutside(options);
+    const bool indexed = !view.isOutOfDate && !isExternal(options);
     const auto similar = indexed ? catalog::similarQuery(view.store->folder(), query)
                                  : Result<std::string>(fail(ErrorCode::NotFound, "there is no index"));
     if (similar && suggest(*similar)) return;
@@ -302,7 +302,7 @@ void reportNothingFound(const CatalogView& view, const std::string& query, const
 AroundOf aroundOf(const CatalogView& view, const Options& options) {
   if (options.around == 0) return {};
   return [&](const SearchHit& hit) -> Result<Around> {
-    if (!isOutside(options)) {
+    if (!isExternal(options)) {
       std::string leaf;
       if (!options.branch.empty()) {
         BOUGH_TRY(leaf, resolveEntry(*view.store, hit.sessionId, options.branch));
@@ -353,12 +353,12 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(auto filter, options.filter.filter());
   const bool scans = options.fixed || options.regex;
   const std::string query = queryOf(options);
-  if (isOutside(options)) {
+  if (isExternal(options)) {
     BOUGH_TRY(filter.writtenBy, parseAgents(options.agents));
   }
   // --strict checks every session first.
   const WhenOutOfDate whenOutOfDate = context.strict ? WhenOutOfDate::Update : WhenOutOfDate::Leave;
-  BOUGH_TRY(auto view, isOutside(options) ? openAgentsView(options.agents)
+  BOUGH_TRY(auto view, isExternal(options) ? openAgentsView(options.agents)
                        : options.session.empty()
                            ? openCatalogView(context, /*search=*/!scans, whenOutOfDate)
                            : openCatalogViewOf(context, options.session, /*search=*/!scans, whenOutOfDate));
@@ -374,7 +374,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   const AroundOf around = aroundOf(view, options);
   std::optional<Pager> pager;  // begins with the first hit
   ShowHit show;
-  const bool isScan = scans || view.isOutOfDate || isOutside(options);
+  const bool isScan = scans || view.isOutOfDate || isExternal(options);
   if (isScan && !context.json && !options.sessionsWith && options.branch.empty()) {
     show = [&](const SearchHit& hit) {
       if (!pager) pager.emplace();

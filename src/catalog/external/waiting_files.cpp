@@ -1,4 +1,4 @@
-#include "catalog/outside/waiting_files.h"
+#include "catalog/external/waiting_files.h"
 
 #include <sys/stat.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 // A time read from the end of the file is exact. Otherwise, a message may be slightly later than the file's
 // modification time, which is rounded and may come from another machine's clock.
-std::uint64_t latestMs(const OutsideFile& file) {
+std::uint64_t latestMs(const ExternalFile& file) {
   constexpr std::uint64_t kRoundingMs = 60'000;
   return latestTimeAtEnd(file.path).value_or(file.modifiedMs + kRoundingMs);
 }
@@ -25,7 +25,7 @@ void WaitingFiles::prepare() {
       "CREATE INDEX IF NOT EXISTS waitingByTime ON waiting(latestMs DESC);");
 }
 
-void WaitingFiles::add(const OutsideFile& file) {
+void WaitingFiles::add(const ExternalFile& file) {
   Query(database_, "INSERT OR REPLACE INTO waiting(path, stamp, bytes, latestMs) VALUES(?, ?, ?, ?)", file.path,
         file.stamp, file.sizeBytes, latestMs(file))
       .run();
@@ -35,10 +35,10 @@ void WaitingFiles::remove(const std::string& path) {
   Query(database_, "DELETE FROM waiting WHERE path = ?", path).run();
 }
 
-std::vector<OutsideFile> WaitingFiles::since(std::uint64_t timeMs, std::size_t most) {
+std::vector<ExternalFile> WaitingFiles::since(std::uint64_t timeMs, std::size_t limit) {
   Query rows(database_, "SELECT path, stamp, bytes FROM waiting WHERE latestMs >= ? ORDER BY latestMs DESC LIMIT ?",
-             timeMs, std::uint64_t{most});
-  std::vector<OutsideFile> files;
+             timeMs, std::uint64_t{limit});
+  std::vector<ExternalFile> files;
   while (rows.next()) {
     files.push_back({.path = rows.text(0), .stamp = rows.text(1), .sizeBytes = rows.number(2), .isNew = true});
   }

@@ -6,13 +6,13 @@
 #include <optional>
 #include <vector>
 
-#include "catalog/outside/outside_file.h"
+#include "catalog/external/external_file.h"
 #include "catalog/tally/session_tally.h"
 
 namespace bough::catalog {
 
-struct Told {
-  std::vector<OutsideFile> files;
+struct ExternalSession {
+  std::vector<ExternalFile> files;
   SessionRow row;
   std::vector<SessionTally::Branch> branches;
   std::map<std::int64_t, TalliedAnswer> answers;  ///< Each answer once, by its id.
@@ -20,6 +20,6 @@ struct Told {
 };
 
 /// Reads the files of one session; the first file determines the session. Keeps no entries.
-Told tellOutside(std::vector<OutsideFile> files);
+ExternalSession readExternalSession(std::vector<ExternalFile> files);
 
 }  // namespace bough::catalog

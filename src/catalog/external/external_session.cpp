@@ -1,4 +1,4 @@
-#include "catalog/outside/outside_session.h"
+#include "catalog/external/external_session.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kMaxNameBytes = 1'024;
 
 // What a file says about its session, apart from the entries.
-struct OutsideFacts {
+struct ExternalFacts {
   std::string agent;
   std::string sessionId;
   std::string key;
@@ -47,18 +47,18 @@ Entry factsEntry(const TranscriptFacts& facts) {
   return entry;
 }
 
-// `longestText` is the length beyond which texts are not read.
-Result<OutsideFacts> readOutside(const std::string& path, const std::function<void(const Entry&)>& use,
-                                 const std::function<std::size_t()>& longestText = {}) {
-  const ReadTranscriptOptions how{
-      .agent = {}, .fromOffset = 0, .withoutLines = true, .longestText = longestText, .wasGiven = {}};
-  BOUGH_TRY(const auto report, readTranscript(path, how, [&](Entry&& entry) -> Result<void> {
+// `maxTextBytes` is the length beyond which texts are not read.
+Result<ExternalFacts> readExternalEntries(const std::string& path, const std::function<void(const Entry&)>& use,
+                                          const std::function<std::size_t()>& maxTextBytes = {}) {
+  const ReadTranscriptOptions readOptions{
+      .agent = {}, .fromOffset = 0, .withoutLines = true, .longestText = maxTextBytes, .wasGiven = {}};
+  BOUGH_TRY(const auto report, readTranscript(path, readOptions, [&](Entry&& entry) -> Result<void> {
               use(entry);
               return {};
             }));
   const TranscriptFacts& facts = report.facts;
   use(factsEntry(facts));
-  OutsideFacts out;
+  ExternalFacts out;
   out.agent = facts.agent;
   out.sessionId = transcriptSessionId(facts);
   out.key = isSessionKey(facts.key) ? facts.key : fmt::format("{}:transcript:{}", facts.agent, out.sessionId);
@@ -75,9 +75,9 @@ Result<OutsideFacts> readOutside(const std::string& path, const std::function<vo
   return out;
 }
 
-void addAnswers(Told& told, std::vector<TalliedAnswer>& answers) {
+void addAnswers(ExternalSession& session, std::vector<TalliedAnswer>& answers) {
   for (TalliedAnswer& each : answers) {
-    const auto [found, isNew] = told.answers.try_emplace(answerId(each.identity));
+    const auto [found, isNew] = session.answers.try_emplace(answerId(each.identity));
     if (isNew) {
       found->second = std::move(each);
       continue;
@@ -88,10 +88,10 @@ void addAnswers(Told& told, std::vector<TalliedAnswer>& answers) {
 }
 
 // An entry removed the title, or an older message came later: reads all entries once more.
-Result<void> chooseTitle(const std::vector<OutsideFile>& files, SessionSummary& facts) {
+Result<void> chooseTitle(const std::vector<ExternalFile>& files, SessionSummary& facts) {
   TitleChoice choice;
-  for (const OutsideFile& file : files) {
-    BOUGH_TRY(readOutside(file.path, [&](const Entry& entry) { choice.add(entry, /*redacted=*/false); }));
+  for (const ExternalFile& file : files) {
+    BOUGH_TRY(readExternalEntries(file.path, [&](const Entry& entry) { choice.add(entry, /*redacted=*/false); }));
   }
   facts.titleSource = choice.source();
   facts.title = choice.title();
@@ -106,8 +106,8 @@ void addProblem(SessionSummary& facts, const std::string& problem) {
 
 }  // namespace
 
-Told tellOutside(std::vector<OutsideFile> files) {
-  Told told;
+ExternalSession readExternalSession(std::vector<ExternalFile> files) {
+  ExternalSession session;
   std::string family;
   SessionTally tally([&]() -> const std::string& { return family; });
   std::unordered_set<std::string> known;
@@ -125,35 +125,35 @@ Told tellOutside(std::vector<OutsideFile> files) {
       tally.addConversation(entry, readFacts(entry, false, wantSpoken), timeMs, false);
     }
     tally.row.catalogedEntries = ++sequence;
-    if (!tally.answers.empty()) addAnswers(told, tally.answers);
+    if (!tally.answers.empty()) addAnswers(session, tally.answers);
   };
   SessionSummary& facts = tally.row.facts;
   // Of long texts, only the one that gives the title is needed; ids and names are shorter.
-  const auto longestText = [&] { return facts.titleSource == TitleSource::None ? kMaxTextBytes : kMaxNameBytes; };
+  const auto maxTextBytes = [&] { return facts.titleSource == TitleSource::None ? kMaxTextBytes : kMaxNameBytes; };
   std::vector<std::string> problems;
   std::vector<std::string> agents;
-  for (const OutsideFile& file : files) {
+  for (const ExternalFile& file : files) {
     family = file.path;
-    auto said = readOutside(file.path, use, longestText);
-    if (!said) {
-      problems.push_back(said.error().message);
-      told.error = std::move(said.error());
+    auto read = readExternalEntries(file.path, use, maxTextBytes);
+    if (!read) {
+      problems.push_back(read.error().message);
+      session.error = std::move(read.error());
       continue;
     }
-    if (!said->damage.empty()) problems.push_back(isOne ? said->damage : file.path + ": " + said->damage);
-    if (std::ranges::find(agents, said->agent) == agents.end()) agents.push_back(said->agent);
-    facts.bytes += said->bytes;
-    facts.headId = std::move(said->headId);
+    if (!read->damage.empty()) problems.push_back(isOne ? read->damage : file.path + ": " + read->damage);
+    if (std::ranges::find(agents, read->agent) == agents.end()) agents.push_back(read->agent);
+    facts.bytes += read->bytes;
+    facts.headId = std::move(read->headId);
     if (!facts.sessionId.empty()) continue;
-    facts.sessionId = std::move(said->sessionId);
-    facts.key = std::move(said->key);
-    facts.cwd = std::move(said->cwd);
-    facts.createdMs = said->createdMs > 0 ? said->createdMs : tally.row.firstMs;
-    facts.origin = std::move(said->origin);
+    facts.sessionId = std::move(read->sessionId);
+    facts.key = std::move(read->key);
+    facts.cwd = std::move(read->cwd);
+    facts.createdMs = read->createdMs > 0 ? read->createdMs : tally.row.firstMs;
+    facts.origin = std::move(read->origin);
     if (const auto key = parseSessionKey(facts.key)) facts.agent = key->agent;
   }
-  if (!facts.sessionId.empty()) told.error.reset();
-  if ((tally.isTitleLost || tally.isTitleOutdated()) && !told.error) {
+  if (!facts.sessionId.empty()) session.error.reset();
+  if ((tally.isTitleLost || tally.isTitleOutdated()) && !session.error) {
     if (const auto chosen = chooseTitle(files, facts); !chosen) problems.push_back(chosen.error().message);
   }
   facts.writtenBy = fmt::format("{}", fmt::join(agents, ","));
@@ -161,11 +161,11 @@ Told tellOutside(std::vector<OutsideFile> files) {
   facts.branches = tally.branches.size();
   if (tally.isUnfinished(facts.headId)) facts.condition = SessionCondition::Unfinished;
   for (const std::string& problem : problems) addProblem(facts, problem);
-  for (const auto& [id, answer] : told.answers) facts.tokens += answer.usage;
-  told.files = std::move(files);
-  told.row = std::move(tally.row);
-  told.branches = std::move(tally.branches);
-  return told;
+  for (const auto& [id, answer] : session.answers) facts.tokens += answer.usage;
+  session.files = std::move(files);
+  session.row = std::move(tally.row);
+  session.branches = std::move(tally.branches);
+  return session;
 }
 
 }  // namespace bough::catalog

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "catalog/database/database.h"
-#include "catalog/outside/outside_file.h"
+#include "catalog/external/external_file.h"
 
 namespace bough::catalog {
 
@@ -22,10 +22,10 @@ class WaitingFiles {
   /// Creates the table.
   void prepare();
   /// Adds or updates a file. Reads the end of the file.
-  void add(const OutsideFile& file);
+  void add(const ExternalFile& file);
   void remove(const std::string& path);
-  /// Returns at most `most` files that may have messages at `timeMs` or later, newest first.
-  std::vector<OutsideFile> since(std::uint64_t timeMs, std::size_t most);
+  /// Returns at most `limit` files that may have messages at `timeMs` or later, newest first.
+  std::vector<ExternalFile> since(std::uint64_t timeMs, std::size_t limit);
   /// Removes files that no longer exist.
   void removeGone();
 

@@ -1,4 +1,4 @@
-#include "catalog/outside.h"
+#include "catalog/external.h"
 
 #include <fmt/format.h>
 
@@ -15,10 +15,10 @@
 #include "catalog/database/conditions.h"
 #include "catalog/database/first_fill.h"
 #include "catalog/database/list_order.h"
+#include "catalog/external/external_reading.h"
+#include "catalog/external/external_session.h"
+#include "catalog/external/waiting_files.h"
 #include "catalog/intake.h"
-#include "catalog/outside/outside_reading.h"
-#include "catalog/outside/outside_session.h"
-#include "catalog/outside/waiting_files.h"
 #include "catalog/schema.h"
 
 namespace bough::catalog {
@@ -34,7 +34,7 @@ CREATE INDEX IF NOT EXISTS outsideBySession ON outside(session);
 
 // Returns true when the error means that the file is not a session, which cannot change until the file changes. Other
 // errors may disappear without a change of the file.
-bool isOfContent(const Error& error) {
+bool isPermanentFailure(const Error& error) {
   return error.code == ErrorCode::Unsupported || error.code == ErrorCode::Damaged ||
          error.code == ErrorCode::InvalidArgument;
 }
@@ -70,15 +70,15 @@ class KnownFiles {
     std::uint64_t stamp = 0;
     bool isSession = false;
     bool isWaiting = false;  // not read yet
-    bool seen = false;       // named by the current walk
+    bool isListed = false;   // named by the current walk
   };
 
   // The state of a file, compared with what is known about it.
-  enum class Standing : std::uint8_t { New, Waiting, Changed, Unchanged };
-  static Standing compare(const File* before, const OutsideFile& file) {
+  enum class FileStatus : std::uint8_t { New, Waiting, Changed, Unchanged };
+  static FileStatus compare(const File* before, const ExternalFile& file) {
     const bool isSame = before != nullptr && before->stamp == hashOf(file.stamp);
-    if (before == nullptr || before->isWaiting) return isSame ? Standing::Waiting : Standing::New;
-    return isSame ? Standing::Unchanged : Standing::Changed;
+    if (before == nullptr || before->isWaiting) return isSame ? FileStatus::Waiting : FileStatus::New;
+    return isSame ? FileStatus::Unchanged : FileStatus::Changed;
   }
 
   File* find(std::string_view path) {
@@ -87,8 +87,8 @@ class KnownFiles {
     return found == files_.end() || found->path != hash ? nullptr : &*found;
   }
 
-  [[nodiscard]] bool allSeen() const {
-    return std::ranges::all_of(files_, [](const File& file) { return file.seen || file.isWaiting; });
+  [[nodiscard]] bool areAllListed() const {
+    return std::ranges::all_of(files_, [](const File& file) { return file.isListed || file.isWaiting; });
   }
   [[nodiscard]] bool haveWaiting() const { return std::ranges::any_of(files_, &File::isWaiting); }
 
@@ -96,20 +96,20 @@ class KnownFiles {
   std::vector<File> files_;
 };
 
-class OutsideIntake {
+class ExternalIntake {
  public:
-  OutsideIntake(Database& database, const std::function<void(std::uint64_t)>& progress)
+  ExternalIntake(Database& database, const std::function<void(std::uint64_t)>& progress)
       : database_(database), waiting_(database), progress_(progress) {}
 
-  Result<OutsideReport> run(const OutsideWalk& walk, const NewestRows* newest) {
+  Result<ExternalReport> run(const ExternalWalk& walk, const NewestRows* newest) {
     BOUGH_TRY(prepare());
     KnownFiles known(database_);
     BOUGH_TRY(database_.takeFailure());
     BOUGH_TRY(newest == nullptr ? readAll(walk, known) : readNewest(walk, known, *newest));
-    if (!known.allSeen()) {
-      BOUGH_TRY(forgetGone(known));
+    if (!known.areAllListed()) {
+      BOUGH_TRY(removeGone(known));
     }
-    BOUGH_TRY(tellAgain());
+    BOUGH_TRY(rereadSessions());
     addUnreadable();
     BOUGH_TRY(database_.takeFailure());
     return std::move(report_);
@@ -128,22 +128,22 @@ class OutsideIntake {
     return transaction.commit();
   }
 
-  KnownFiles::Standing standingOf(KnownFiles& known, OutsideFile& file) {
+  KnownFiles::FileStatus statusOf(KnownFiles& known, ExternalFile& file) {
     KnownFiles::File* before = known.find(file.path);
-    if (before != nullptr) before->seen = true;
-    const auto standing = KnownFiles::compare(before, file);
-    file.isNew = standing == KnownFiles::Standing::New || standing == KnownFiles::Standing::Waiting;
-    if (standing == KnownFiles::Standing::Unchanged && !before->isSession) {
+    if (before != nullptr) before->isListed = true;
+    const auto status = KnownFiles::compare(before, file);
+    file.isNew = status == KnownFiles::FileStatus::New || status == KnownFiles::FileStatus::Waiting;
+    if (status == KnownFiles::FileStatus::Unchanged && !before->isSession) {
       ++knownUnreadable_;
       if (unreadablePath_.empty()) unreadablePath_ = file.path;
     }
-    return standing;
+    return status;
   }
 
-  Result<void> readAll(const OutsideWalk& walk, KnownFiles& known) {
-    const OutsideWalk changed = [&](const auto& use) {
-      return walk([&](OutsideFile&& file) {
-        return standingOf(known, file) == KnownFiles::Standing::Unchanged || use(std::move(file));
+  Result<void> readAll(const ExternalWalk& walk, KnownFiles& known) {
+    const ExternalWalk changed = [&](const auto& use) {
+      return walk([&](ExternalFile&& file) {
+        return statusOf(known, file) == KnownFiles::FileStatus::Unchanged || use(std::move(file));
       });
     };
     BOUGH_TRY(takeIn(changed, /*areMany=*/true));
@@ -151,18 +151,20 @@ class OutsideIntake {
     return database_.takeFailure();
   }
 
-  Result<void> takeIn(const OutsideWalk& files, bool areMany = false) {
-    constexpr std::uint64_t kAtOnce = 5'000;  // sessions per transaction
-    OutsideReading reading(files);
-    std::optional<Told> told = reading.next();
-    while (told) {
+  Result<void> takeIn(const ExternalWalk& files, bool areMany = false) {
+    constexpr std::uint64_t kSessionsPerTransaction = 5'000;  // sessions per transaction
+    ExternalReading reading(files);
+    std::optional<ExternalSession> session = reading.next();
+    while (session) {
       Transaction transaction(database_);
       // Another process may have stored rows in the meantime.
       const bool isFirst = std::exchange(areMany, false) && !Query(database_, "SELECT 1 FROM session").next();
       if (isFirst) fill_.emplace(database_);
-      const auto isFull = [&](std::uint64_t count) { return fill_ ? fill_->isFull(count) : count >= kAtOnce; };
-      for (std::uint64_t count = 0; told && !isFull(count); ++count, told = reading.next()) {
-        take(std::move(*told));
+      const auto isFull = [&](std::uint64_t count) {
+        return fill_ ? fill_->isFull(count) : count >= kSessionsPerTransaction;
+      };
+      for (std::uint64_t count = 0; session && !isFull(count); ++count, session = reading.next()) {
+        take(std::move(*session));
         progress_(++report_.read);
       }
       if (fill_) fill_->end();
@@ -172,9 +174,9 @@ class OutsideIntake {
     return reading.walked();
   }
 
-  Result<void> takeIn(std::vector<OutsideFile>&& files) {
+  Result<void> takeIn(std::vector<ExternalFile>&& files) {
     BOUGH_TRY(takeIn([&](const auto& use) -> Result<void> {
-      for (OutsideFile& file : files) {
+      for (ExternalFile& file : files) {
         if (!use(std::move(file))) break;
       }
       return {};
@@ -184,40 +186,40 @@ class OutsideIntake {
   }
 
   // New files wait until they are needed. Files that have rows are always updated.
-  Result<void> readNewest(const OutsideWalk& walk, KnownFiles& known, const NewestRows& newest) {
-    std::vector<OutsideFile> found;
-    std::vector<OutsideFile> changed;
+  Result<void> readNewest(const ExternalWalk& walk, KnownFiles& known, const NewestRows& newest) {
+    std::vector<ExternalFile> found;
+    std::vector<ExternalFile> changed;
     Result<void> done;
-    BOUGH_TRY(walk([&](OutsideFile&& file) {
-      const auto standing = standingOf(known, file);
-      if (standing == KnownFiles::Standing::New) found.push_back(std::move(file));
-      if (standing == KnownFiles::Standing::Changed) changed.push_back(std::move(file));
-      if (found.size() >= kMostInMemory) done = letWait(found);
-      if (done && changed.size() >= kMostInMemory) done = takeIn(std::move(changed));
+    BOUGH_TRY(walk([&](ExternalFile&& file) {
+      const auto status = statusOf(known, file);
+      if (status == KnownFiles::FileStatus::New) found.push_back(std::move(file));
+      if (status == KnownFiles::FileStatus::Changed) changed.push_back(std::move(file));
+      if (found.size() >= kMaxInMemory) done = addWaiting(found);
+      if (done && changed.size() >= kMaxInMemory) done = takeIn(std::move(changed));
       return done.has_value();
     }));
     BOUGH_TRY(done);
-    BOUGH_TRY(letWait(found));
+    BOUGH_TRY(addWaiting(found));
     BOUGH_TRY(takeIn(std::move(changed)));
-    for (std::size_t most = newest.limit;; most *= 2) {
-      most = std::min(most, kMostInMemory);
-      auto files = waiting_.since(firstNeededMs(newest), most);
+    for (std::size_t limit = newest.limit;; limit *= 2) {
+      limit = std::min(limit, kMaxInMemory);
+      auto files = waiting_.since(oldestNeededMs(newest), limit);
       BOUGH_TRY(database_.takeFailure());
       if (files.empty()) return {};
       BOUGH_TRY(takeIn(std::move(files)));
     }
   }
 
-  Result<void> letWait(std::vector<OutsideFile>& files) {
+  Result<void> addWaiting(std::vector<ExternalFile>& files) {
     if (files.empty()) return {};
     Transaction transaction(database_);
-    for (const OutsideFile& file : files) waiting_.add(file);
+    for (const ExternalFile& file : files) waiting_.add(file);
     files.clear();
     return transaction.commit();
   }
 
   // Returns the time of the last row that the list shows. A session that was last active earlier cannot be in the list.
-  std::uint64_t firstNeededMs(const NewestRows& newest) {
+  std::uint64_t oldestNeededMs(const NewestRows& newest) {
     const Conditions conditions = listConditions(newest.filter);
     const std::string order = orderOf(ListOrder::Active, false);
     // A fork without a title shows the title of its origin, which may be in any file.
@@ -233,28 +235,28 @@ class OutsideIntake {
     return std::max(last.next() ? last.number(0) : 0, newest.filter.sinceMs.value_or(0));
   }
 
-  void take(Told&& told) {
-    const OutsideFile& file = told.files.front();
+  void take(ExternalSession&& session) {
+    const ExternalFile& file = session.files.front();
     if (file.isNew) waiting_.remove(file.path);
-    if (file.isNew && told.error && GoneFiles().isGone(file.path)) return;
-    const std::string sessionId = told.error ? std::string() : told.row.facts.sessionId;
-    const std::string reason = told.error ? told.error->message : std::string();
+    if (file.isNew && session.error && GoneFiles().isGone(file.path)) return;
+    const std::string sessionId = session.error ? std::string() : session.row.facts.sessionId;
+    const std::string reason = session.error ? session.error->message : std::string();
     const std::string before = file.isNew ? std::string() : sessionOf(file.path);
-    const bool isTriedAgain = told.error && !isOfContent(*told.error);
-    if (!isTriedAgain || !isTriedAlready(file.path, reason)) {
+    const bool isRetried = session.error && !isPermanentFailure(*session.error);
+    if (!isRetried || !isRecorded(file.path, reason)) {
       Query(database_, "INSERT OR REPLACE INTO outside(path, stamp, session, reason) VALUES(?, ?, ?, ?)", file.path,
-            isTriedAgain ? std::string() : file.stamp, sessionId, reason)
+            isRetried ? std::string() : file.stamp, sessionId, reason)
           .run();
     }
-    if (!before.empty() && before != sessionId) again_.insert(before);
-    if (told.error) {
+    if (!before.empty() && before != sessionId) toReread_.insert(before);
+    if (session.error) {
       ++report_.unreadable;
       if (report_.example.empty()) report_.example = reason;
     } else if (const std::int64_t row = rowOf(sessionId); row == 0 || isOnlyFile(sessionId)) {
       if (row != 0) removeSession(database_, row);
-      save(std::move(told));
+      save(std::move(session));
     } else {
-      again_.insert(sessionId);
+      toReread_.insert(sessionId);
     }
   }
 
@@ -264,7 +266,7 @@ class OutsideIntake {
   }
 
   // Returns true when the same failure is already recorded, so that nothing is written again.
-  bool isTriedAlready(const std::string& path, const std::string& reason) {
+  bool isRecorded(const std::string& path, const std::string& reason) {
     return Query(database_, "SELECT 1 FROM outside WHERE path = ? AND stamp = '' AND reason = ?", path, reason).next();
   }
 
@@ -274,7 +276,7 @@ class OutsideIntake {
   }
 
   // Page by page, because there may be very many.
-  Result<void> forgetGone(KnownFiles& known) {
+  Result<void> removeGone(KnownFiles& known) {
     constexpr std::size_t kPage = 1'000;
     GoneFiles files;
     for (std::string after;;) {
@@ -287,11 +289,11 @@ class OutsideIntake {
       }
       for (const auto& [path, sessionId] : page) {
         const KnownFiles::File* file = known.find(path);
-        if (file == nullptr || file->seen || !files.isGone(path)) continue;
+        if (file == nullptr || file->isListed || !files.isGone(path)) continue;
         Query(database_, "DELETE FROM outside WHERE path = ?", path).run();
         if (sessionId.empty()) continue;
         const bool hasOthers = Query(database_, "SELECT 1 FROM outside WHERE session = ?", sessionId).next();
-        hasOthers ? static_cast<void>(again_.insert(sessionId)) : forget(sessionId);
+        hasOthers ? static_cast<void>(toReread_.insert(sessionId)) : removeRow(sessionId);
       }
       BOUGH_TRY(transaction.commit());
       if (page.size() < kPage) return {};
@@ -300,20 +302,20 @@ class OutsideIntake {
   }
 
   // Sessions in several files, one of which has changed: all files of such a session are read together.
-  Result<void> tellAgain() {
-    if (again_.empty()) return {};
+  Result<void> rereadSessions() {
+    if (toReread_.empty()) return {};
     Transaction transaction(database_);
-    for (const std::string& sessionId : again_) {
-      std::vector<OutsideFile> files;
+    for (const std::string& sessionId : toReread_) {
+      std::vector<ExternalFile> files;
       {
         Query rows(database_, "SELECT path, stamp FROM outside WHERE session = ? ORDER BY path", sessionId);
         while (rows.next()) files.push_back({.path = rows.text(0), .stamp = rows.text(1)});
       }
-      forget(sessionId);
+      removeRow(sessionId);
       if (files.empty()) continue;
-      Told told = tellOutside(std::move(files));
+      ExternalSession session = readExternalSession(std::move(files));
       // When none of several files can be read any more, the next run finds out which of them fail.
-      if (!told.error && rowOf(told.row.facts.sessionId) == 0) save(std::move(told));
+      if (!session.error && rowOf(session.row.facts.sessionId) == 0) save(std::move(session));
     }
     return transaction.commit();
   }
@@ -324,14 +326,14 @@ class OutsideIntake {
     return query.next() ? query.integer(0) : 0;
   }
 
-  void forget(const std::string& sessionId) {
+  void removeRow(const std::string& sessionId) {
     if (const std::int64_t row = rowOf(sessionId); row != 0) removeSession(database_, row);
   }
 
-  void save(Told&& told) {
-    SessionRow& row = told.row;
+  void save(ExternalSession&& session) {
+    SessionRow& row = session.row;
     saveRow(database_, row, 0);
-    for (const SessionTally::Branch& branch : told.branches) {
+    for (const SessionTally::Branch& branch : session.branches) {
       std::string calls;
       for (const std::string& call : branch.openCalls) calls += call + "\n";
       Query(database_, "INSERT INTO branch(session, number, tipId, openCalls) VALUES(?, ?, ?, ?)", row.id,
@@ -339,8 +341,8 @@ class OutsideIntake {
           .run();
     }
     std::vector<std::pair<std::int64_t, Answer>> answers;
-    answers.reserve(told.answers.size());
-    for (const auto& [id, answer] : told.answers) {
+    answers.reserve(session.answers.size());
+    for (const auto& [id, answer] : session.answers) {
       answers.emplace_back(id, Answer{.session = row.id,
                                       .sequence = answer.sequence,
                                       .branch = answer.branch,
@@ -367,26 +369,27 @@ class OutsideIntake {
     if (query.next()) report_.example = query.text(0);
   }
 
-  static constexpr std::size_t kMostInMemory = 1'000;  // files
+  static constexpr std::size_t kMaxInMemory = 1'000;  // files
 
   Database& database_;
   WaitingFiles waiting_;
   const std::function<void(std::uint64_t)>& progress_;
-  OutsideReport report_;
+  ExternalReport report_;
   std::uint64_t knownUnreadable_ = 0;  // unchanged files that are unreadable; counted by the thread of the walk
   std::string unreadablePath_;
-  std::set<std::string> again_;  // sessions to read again
+  std::set<std::string> toReread_;  // sessions to read again
   std::optional<FirstFill> fill_;
   std::unordered_map<std::string, std::int64_t> models_;
 };
 
 }  // namespace
 
-Result<OutsideReport> takeInOutside(const std::string& folder, const OutsideWalk& walk,
-                                    const std::function<void(std::uint64_t)>& progress, const NewestRows* newest) {
+Result<ExternalReport> updateExternalRows(const std::string& folder, const ExternalWalk& walk,
+                                          const std::function<void(std::uint64_t)>& progress,
+                                          const NewestRows* newest) {
   // Another process may be reading the same files and storing many rows at once.
-  constexpr int kPatienceMs = 15'000;
-  BOUGH_TRY(auto opened, openCatalog(folder, {.busyTimeoutMs = kPatienceMs}, false));
+  constexpr int kBusyTimeoutMs = 15'000;
+  BOUGH_TRY(auto opened, openCatalog(folder, {.busyTimeoutMs = kBusyTimeoutMs}, false));
   if (opened.memory || opened.readOnly) {
     return fail(ErrorCode::ReadOnly, fmt::format("{}/catalog.db cannot be written to", folder),
                 "make the folder writable, or set XDG_CACHE_HOME to one that is");
@@ -394,26 +397,26 @@ Result<OutsideReport> takeInOutside(const std::string& folder, const OutsideWalk
   // Rows arrive in the order of paths, not of the indexes, so a larger cache helps; and one checkpoint at the end is
   // enough.
   opened.database->execute("PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 8192;");
-  return OutsideIntake(*opened.database, progress).run(walk, newest);
+  return ExternalIntake(*opened.database, progress).run(walk, newest);
 }
 
-Result<bool> hasOutsideBacklog(const std::string& folder, const OutsideWalk& walk, std::uint64_t bytes) {
+Result<bool> hasExternalBacklog(const std::string& folder, const ExternalWalk& walk, std::uint64_t bytes) {
   BOUGH_TRY(auto opened, openCatalog(folder, {}, true));
   std::optional<KnownFiles> known;
   if (hasTable(*opened.database)) known.emplace(*opened.database);
   BOUGH_TRY(opened.database->takeFailure());
   std::uint64_t found = 0;
-  BOUGH_TRY(walk([&](OutsideFile&& file) {
+  BOUGH_TRY(walk([&](ExternalFile&& file) {
     const KnownFiles::File* before = known ? known->find(file.path) : nullptr;
     if (before != nullptr && before->stamp == hashOf("")) return true;  // it could not be read
-    if (KnownFiles::compare(before, file) != KnownFiles::Standing::Unchanged) found += file.sizeBytes;
+    if (KnownFiles::compare(before, file) != KnownFiles::FileStatus::Unchanged) found += file.sizeBytes;
     return found < bytes;
   }));
   return found >= bytes;
 }
 
-Result<std::vector<std::vector<std::string>>> outsideFilesOf(const std::string& folder,
-                                                             const std::vector<std::string>& sessions) {
+Result<std::vector<std::vector<std::string>>> externalFilesOf(const std::string& folder,
+                                                              const std::vector<std::string>& sessions) {
   BOUGH_TRY(auto opened, openCatalog(folder, {}, true));
   std::vector<std::vector<std::string>> files(sessions.size());
   const bool isMade = hasTable(*opened.database);

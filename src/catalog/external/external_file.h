@@ -9,7 +9,7 @@
 
 namespace bough::catalog {
 
-struct OutsideFile {
+struct ExternalFile {
   std::string path;
   std::string stamp;  ///< Changes when the file changes.
   std::uint64_t sizeBytes = 0;
@@ -18,6 +18,6 @@ struct OutsideFile {
 };
 
 /// Passes each file to `use`, until `use` returns false.
-using OutsideWalk = std::function<Result<void>(const std::function<bool(OutsideFile&&)>& use)>;
+using ExternalWalk = std::function<Result<void>(const std::function<bool(ExternalFile&&)>& use)>;
 
 }  // namespace bough::catalog

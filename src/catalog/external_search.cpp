@@ -1,4 +1,4 @@
-#include "catalog/outside_search.h"
+#include "catalog/external_search.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +11,7 @@
 #include "base/try.h"
 #include "bough/transcript.h"
 #include "catalog/database/entry_facts.h"
-#include "catalog/outside.h"
+#include "catalog/external.h"
 
 namespace bough::catalog {
 namespace {
@@ -22,9 +22,9 @@ struct SessionHits {
 };
 
 // The state of one thread.
-class OutsideScanner {
+class ExternalScanner {
  public:
-  OutsideScanner(const ScanQuery& query, const ScanOptions& options)
+  ExternalScanner(const ScanQuery& query, const ScanOptions& options)
       : query_(query), options_(options), filter_(query.anchors, query.form) {
     for (const std::string& anchor : query.anchors) longestAnchor_ = std::max(longestAnchor_, anchor.size());
   }
@@ -88,22 +88,22 @@ class OutsideScanner {
 
 }  // namespace
 
-void searchOutside(const std::string& folder, const std::vector<std::string>& sessions, const ScanQuery& query,
-                   const ScanOptions& options, const std::function<bool(SearchHit&)>& use,
-                   const std::function<void(const std::string& sessionId, const Error&)>& problem) {
-  constexpr std::size_t kAtOnce = 64;
+void searchExternalSessions(const std::string& folder, const std::vector<std::string>& sessions, const ScanQuery& query,
+                            const ScanOptions& options, const std::function<bool(SearchHit&)>& use,
+                            const std::function<void(const std::string& sessionId, const Error&)>& problem) {
+  constexpr std::size_t kSessionsAtOnce = 64;
   constexpr unsigned kMaxThreads = 8;
   const unsigned count = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxThreads);
-  std::deque<OutsideScanner> scanners;
+  std::deque<ExternalScanner> scanners;
   for (unsigned i = 0; i < count; ++i) scanners.emplace_back(query, options);
-  for (std::size_t from = 0; from < sessions.size(); from += kAtOnce) {
-    const std::size_t size = std::min(kAtOnce, sessions.size() - from);
+  for (std::size_t from = 0; from < sessions.size(); from += kSessionsAtOnce) {
+    const std::size_t size = std::min(kSessionsAtOnce, sessions.size() - from);
     std::vector<SessionHits> found(size);
     const auto begin = sessions.begin() + static_cast<std::ptrdiff_t>(from);
-    const auto paths = outsideFilesOf(folder, {begin, begin + static_cast<std::ptrdiff_t>(size)});
+    const auto paths = externalFilesOf(folder, {begin, begin + static_cast<std::ptrdiff_t>(size)});
     if (!paths) return problem(sessions[from], paths.error());
     std::atomic<std::size_t> next = 0;
-    const auto work = [&](OutsideScanner& scanner) {
+    const auto work = [&](ExternalScanner& scanner) {
       for (std::size_t i = next++; i < size; i = next++) {
         if (auto done = scanner.run(sessions[from + i], (*paths)[i], found[i]); !done) found[i].error = done.error();
       }
