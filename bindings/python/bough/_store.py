@@ -80,6 +80,8 @@ class Store:
             return
         try:
             c.call("store_close", self._handle)
+        except Closed:  # another thread has closed it meanwhile
+            pass
         except Exception as error:
             if not getattr(error, "retryable", False):
                 self._handle = None

@@ -296,6 +296,14 @@ class Mistakes(StoreCase):
         with self.assertRaises(bough.Closed):
             self.store.create()
 
+    def test_two_threads_may_close_a_store(self):
+        handle = self.store._handle
+        self.store.close()
+        self.store._handle = handle  # as seen by a thread that started before another thread closed it
+        self.store.close()
+        with self.assertRaises(bough.Closed):
+            self.store.create()
+
     def test_handles_cannot_be_copied(self):
         """A copy would close the original's handle, and in another process the number would name something else."""
         session = self.store.create()
