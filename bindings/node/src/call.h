@@ -76,12 +76,22 @@ struct Call {
     const double number = argument.number;
     if (argument.kind == Argument::Kind::Text) {
       wrong = "a text was given in place of a number";
+    } else if (argument.kind == Argument::Kind::Boolean) {
+      wrong = "true or false was given in place of a number";
     } else if (!(number >= 0 && number <= kMost) || number != std::floor(number)) {
       wrong = "a number is negative, too large or not whole";
     } else {
       value = static_cast<Number>(number);
     }
     return true;
+  }
+  // Reads true, false or a number. Leaves `value` unchanged when it is absent.
+  void nextFlag(int32_t& value) {
+    if (at < arguments.size() && arguments[at].kind == Argument::Kind::Boolean) {
+      value = next().number == 0 ? 0 : 1;
+    } else {
+      nextNumber(value);
+    }
   }
 };
 
@@ -102,6 +112,14 @@ struct Parameter<Number> {
   }
 };
 template <>
+struct Parameter<int32_t> {  // parameters of this type are flags
+  static int32_t read(Call& call) {
+    int32_t flag = 0;
+    call.nextFlag(flag);
+    return flag;
+  }
+};
+template <>
 struct Parameter<bough_text*> {
   static bough_text* read(Call& call) { return &call.text; }
 };
@@ -119,7 +137,7 @@ struct Parameter<const bough_store_options*> {
   const bough_store_options* read(Call& call) {
     bough_store_options_init(&options, sizeof options);
     call.nextNumber(options.durability);
-    call.nextNumber(options.create);
+    call.nextFlag(options.create);
     call.nextNumber(options.buffered_entries);
     call.nextNumber(options.buffered_ms);
     call.nextNumber(options.attachment_bytes);
@@ -144,7 +162,7 @@ struct Parameter<const bough_load_options*> {
   bough_load_options options;
   const bough_load_options* read(Call& call) {
     bough_load_options_init(&options, sizeof options);
-    call.nextNumber(options.show_redacted);
+    call.nextFlag(options.show_redacted);
     call.nextNumber(options.from);
     call.nextNumber(options.limit);
     call.nextNumber(options.limit_bytes);

@@ -200,6 +200,14 @@ test('numbers, words and texts of the wrong kind are refused', () =>
     for (const options of [{ last: -1 }, { limit: NaN }, { from: 1.5 }, { limit: Infinity }, { last: '3' }, { branch: 7 }]) {
       await assert.rejects(session.load(options), { code: 'invalid_argument' }, JSON.stringify(options));
     }
+    for (const value of [true, false]) {
+      await assert.rejects(session.load({ limit: value }), { code: 'invalid_argument' });
+      await assert.rejects(session.append(userText('x'), { turn: value }), { code: 'invalid_argument' });
+      await assert.rejects(session.leaseTurn(value), { code: 'invalid_argument' });
+      await assert.rejects(session.entries({ count: value }).next(), { code: 'invalid_argument' });
+      await assert.rejects(Store.open('memory:', { lockTimeoutMs: value }), { code: 'invalid_argument' });
+    }
+    await session.load({ showRedacted: true });
     await assert.rejects(session.append(userText('x'), { durability: 'maybe' }), TypeError);
     await assert.rejects(Store.open('memory:', { durability: 'maybe' }), TypeError);
     await assert.rejects(session.append({ payload: '{}', id: 7 }), TypeError);
