@@ -15,6 +15,8 @@ node=node
 [ "$(node -p 'process.versions.node.split(".")[0] >= 22')" = true ] || node=$(echo "$PWD"/node_modules/node-linux-*/bin/node)
 "$node" --test langgraph.test.mjs openai-agents.test.mjs claude.test.mjs ai.test.mjs commonjs.test.cjs
 "$node" node_modules/typescript/bin/tsc --noEmit --strict --module nodenext --target es2022 --skipLibCheck types.mts types.cts every-type.mts
+# Programs in CommonJS are often compiled with the older resolution, which does not read `exports`.
+"$node" node_modules/typescript/bin/tsc --noEmit --strict --module commonjs --moduleResolution node10 --target es2022 --skipLibCheck types.cts
 cat >vitest.config.mjs <<'CONFIG'
 export default { test: { include: ['langgraph.validation.mjs'], reporters: ['json'], outputFile: 'validation.json', globals: true } };
 CONFIG
