@@ -99,7 +99,7 @@ class BoughChat {
 
   /** Uses a store of the caller; `chatId` may be any text. */
   constructor({ store, chatId }) {
-    this.#branch = new NamedBranch({ store, prefix: PREFIX, name: chatId, member: 'uiMessage' });
+    this.#branch = new NamedBranch({ store, prefix: PREFIX, name: chatId, member: 'uiMessage', instead: 'BoughChat.open(location, { chatId })' });
   }
 
   static async open(location, { chatId, ...options }) {

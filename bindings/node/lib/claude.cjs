@@ -5,7 +5,7 @@
 const { createHash } = require('node:crypto');
 
 const { Store } = require('./index.cjs');
-const { mapAll, namesOf, openNamed, sessionIdOf, withSession } = require('./foreign-key.cjs');
+const { mapAll, namesOf, openNamed, sessionIdOf, storeOfCaller, withSession } = require('./foreign-key.cjs');
 const { Recent } = require('./recent.cjs');
 
 const PREFIX = 'claude-';
@@ -90,7 +90,7 @@ class BoughSessionStore {
 
   /** Uses a store of the caller. listSessionSummaries needs the SDK's `foldSessionSummary`. */
   constructor(store, { foldSessionSummary } = {}) {
-    this.#store = store;
+    this.#store = storeOfCaller(store, 'BoughSessionStore.open(location)');
     this.#fold = foldSessionSummary;
     if (!foldSessionSummary) this.listSessionSummaries = undefined;
   }

@@ -60,6 +60,12 @@ function nameOf(prefix, sessionId) {
   return isHashed(prefix, sessionId) ? null : decodedName(sessionId.slice(prefix.length));
 }
 
+/** Checks the store that a constructor receives. `instead` is the call that opens a store. */
+function storeOfCaller(store, instead) {
+  if (typeof store?.sessionIds !== 'function') throw new TypeError(`the constructor takes an open Store; ${instead} opens one`);
+  return store;
+}
+
 const ignoring = (code) => (error) => {
   if (error.code !== code) throw error;
 };
@@ -110,4 +116,4 @@ async function namesOf(store, prefix, known = new Map()) {
   return names.filter((name) => name !== undefined);
 }
 
-module.exports = { sessionIdOf, nameOf, openNamed, withSession, mapAll, namesOf };
+module.exports = { sessionIdOf, nameOf, openNamed, storeOfCaller, withSession, mapAll, namesOf };

@@ -7,7 +7,7 @@
 'use strict';
 
 const { Store } = require('./index.cjs');
-const { namesOf, openNamed, sessionIdOf } = require('./foreign-key.cjs');
+const { namesOf, openNamed, sessionIdOf, storeOfCaller } = require('./foreign-key.cjs');
 const { Recent } = require('./recent.cjs');
 
 const PREFIX = 'langgraph-';
@@ -238,7 +238,7 @@ function saverClass({ BaseCheckpointSaver, TASKS, WRITES_IDX_MAP, copyCheckpoint
     /** Uses a store of the caller and does not close it; BoughSaver.open opens a store of its own. */
     constructor(store, serde) {
       super(serde);
-      this.#store = store;
+      this.#store = storeOfCaller(store, 'BoughSaver.open(location)');
       this.#owned = false;
     }
 

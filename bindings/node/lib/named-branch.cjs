@@ -2,7 +2,7 @@
 // changed by appends that fail when the tail has changed since the read.
 'use strict';
 
-const { openNamed } = require('./foreign-key.cjs');
+const { openNamed, storeOfCaller } = require('./foreign-key.cjs');
 
 const headEntry = (entryId) => ({ type: 'head', payload: { entryId } });
 
@@ -12,9 +12,12 @@ class NamedBranch {
   #member;
   #opening;
 
-  /** `member` is the member of an entry's payload that holds the framework's own value. */
-  constructor({ store, prefix, name, member }) {
-    Object.assign(this, { store, prefix, name });
+  /**
+   * `member` is the member of an entry's payload that holds the framework's own value, `instead` the call that opens a
+   * store.
+   */
+  constructor({ store, prefix, name, member, instead }) {
+    Object.assign(this, { store: storeOfCaller(store, instead), prefix, name });
     this.#member = member;
   }
 

@@ -110,7 +110,8 @@ class StoredSession {
 
   /** Uses a store of the caller; `sessionId` may be any text. */
   constructor({ store, sessionId }) {
-    this.#branch = new NamedBranch({ store, prefix: PREFIX, name: sessionId, member: 'item' });
+    const instead = 'BoughSession.open(location, { sessionId })';
+    this.#branch = new NamedBranch({ store, prefix: PREFIX, name: sessionId, member: 'item', instead });
   }
 
   /** Opens the store at a location for one session. */

@@ -41,6 +41,15 @@ test('a store for the Claude Agent SDK, and a chat of the AI SDK', async () => {
   await store.close();
 });
 
+test('a constructor without an open store says how to open one', () => {
+  for (const location of [undefined, null, 'sessions']) {
+    assert.throws(() => new BoughSaver(location), /BoughSaver\.open\(location\)/);
+    assert.throws(() => new BoughSessionStore(location), /BoughSessionStore\.open\(location\)/);
+    assert.throws(() => new BoughSession({ store: location, sessionId: 's' }), /BoughSession\.open\(location, \{ sessionId \}\)/);
+    assert.throws(() => new BoughChat({ store: location, chatId: 'c' }), /BoughChat\.open\(location, \{ chatId \}\)/);
+  }
+});
+
 test('the same classes for those that need no framework, whoever loads them', async () => {
   assert.equal((await import('bough/claude')).BoughSessionStore, BoughSessionStore);
   assert.equal((await import('bough/ai')).BoughChat, BoughChat);
