@@ -7,6 +7,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/package.sh"
 command -v node >/dev/null && command -v npm >/dev/null || skip "node or npm is not installed"
 [ -f "$1" ] || skip "the addon is not built: node_api.h was not found when CMake ran"
+# --help builds nothing, and an option is not taken for a folder.
+"$here/../../bindings/node/build" --help | grep -q '^Builds '
+! "$here/../../bindings/node/build" --none 2>/dev/null || { echo "bindings/node/build takes an option for a folder"; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unpacked "$1" "$work/bindings/node"

@@ -10,6 +10,9 @@ if command -v mypy >/dev/null; then
 else
   echo "the types were not checked: mypy is not installed"
 fi
+# --help builds nothing, and an option is not taken for a folder.
+"$here/../../bindings/python/build" --help | grep -q '^Builds '
+! "$here/../../bindings/python/build" --none 2>/dev/null || { echo "bindings/python/build takes an option for a folder"; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/bindings/python/dist"
