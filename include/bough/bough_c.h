@@ -8,8 +8,10 @@
  * with the handle. A thread remembers the failures of the 16 handles that failed last.
  *
  * Texts. A bough_text is UTF-8, not terminated, and may contain NUL bytes where the call allows them. A text that goes
- * in is borrowed for the duration of the call and read to its full size; a size of more than 2^40 bytes is refused. A
- * text that comes out through a `bough_text*` belongs to the caller, who must free it with bough_free(). Texts inside a
+ * in is borrowed for the duration of the call and read to its full size; a size of more than 2^40 bytes is refused.
+ * Where a text may be absent, an empty one counts as absent, except as the id of bough_move_head() and as
+ * `expected_tail`. So do not pass on the empty `parent_id` of a root: as a `branch` it loads every entry. A text that
+ * comes out through a `bough_text*` belongs to the caller, who must free it with bough_free(). Texts inside a
  * bough_entry belong to the object that the entry came from.
  *
  * JSON. Trees, lists and reports are returned as one JSON object; each call documents its members. Later versions may
@@ -32,7 +34,8 @@
  * at most.
  *
  * Callbacks run on a thread of the library. They may make any call except bough_follower_close() on their own follower.
- * A callback ends its follower when it returns 0, or when it throws (in C++).
+ * A callback ends its follower when it returns 0, or when it throws (in C++). It must not leave with longjmp() or end
+ * its thread.
  *
  * Compatibility. Numbers, structs and functions never change; new ones get new names. Structs of options carry their
  * size, so a program that was compiled with an older header keeps working. */

@@ -144,6 +144,8 @@ void walkMistakes(bough_store* store, bough_session* session) {
   bough_text bad;
   bough_entry entry = messageEntry("{\"a\":\"\xff\"}");
   bough_append_options wrong;
+  bough_load_options load;
+  bough_entries* entries = NULL;
   bough_appended_one one;
   bough_error_info info;
 
@@ -192,6 +194,14 @@ void walkMistakes(bough_store* store, bough_session* session) {
     CHECK(bough_append(session, &entry, 1, &wrong, NULL, &json) == BOUGH_INVALID_ARGUMENT);
   }
   bough_append_options_init(&wrong, sizeof wrong);
+  wrong.expected_tail = t(""); /* not absent: no tail is empty */
+  CHECK(bough_append(session, &entry, 1, &wrong, NULL, &json) == BOUGH_CONFLICT);
+  bough_load_options_init(&load, sizeof load);
+  load.branch = t(""); /* absent, like the empty parent_id of a root */
+  OK(session, bough_load(session, &load, &entries));
+  CHECK(bough_entries_count(entries) > 1);
+  bough_entries_close(entries);
+  CHECK(bough_move_head(session, t("")) == BOUGH_INVALID_ARGUMENT);
   wrong.durability = 7;
   CHECK(bough_append(session, &entry, 1, &wrong, NULL, &json) == BOUGH_INVALID_ARGUMENT);
   bad.data = "a\0b";
