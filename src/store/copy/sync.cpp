@@ -2,8 +2,8 @@
 // only the other has, in the order of the other log: parents come first. When the two sides then disagree about one
 // thing (the head, a label, the title), the same new entry in both of them decides it.
 //
-// Both logs are read side by side as long as they are equal. After that, a fingerprint of each entry (Print) is kept
-// for the side that has fewer entries left, and the other side is compared with it entry by entry.
+// Both logs are read side by side as long as they are equal. After that, a fingerprint of each entry (Fingerprint) is
+// kept for the side that has fewer entries left, and the other side is compared with it entry by entry.
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ namespace {
 // 128 bits of a SHA-256: enough to identify entries, and small, because there may be many.
 using Digest = std::array<char, 16>;
 
-Digest shortened(const std::string& hex) {
+Digest digestFromHex(const std::string& hex) {
   Digest digest{};
   for (std::size_t i = 0; i < digest.size(); ++i) {
     const auto digit = [&](std::size_t at) { return hex[at] <= '9' ? hex[at] - '0' : hex[at] - 'a' + 10; };
@@ -53,8 +53,8 @@ struct DigestHash {
   }
 };
 
-// What is kept of an entry. Stored by the digest of its id.
-struct Print {
+// What is kept of an entry, by the digest of its id.
+struct Fingerprint {
   Digest content = {};
   bool erased = false;
   bool inBoth = false;
@@ -62,7 +62,7 @@ struct Print {
 
 // For an erased entry, the content, the type and the timestamp do not count: each store has its own receipt, and an
 // entry that was unreadable has lost its type and timestamp.
-Print printOf(const Entry& entry) {
+Fingerprint fingerprintOf(const Entry& entry) {
   Sha256 sum;
   const auto add = [&](const std::string& part) {
     sum.add(fmt::format("{}:", part.size()));
@@ -76,26 +76,27 @@ Print printOf(const Entry& entry) {
     }
   }
   sum.add(entry.parentId.value_or(""));
-  return {.content = shortened(sum.hex()), .erased = erased};
+  return {.content = digestFromHex(sum.hex()), .erased = erased};
 }
 
 // A setting of which each side has its own last value: the head, a label, the title, whether the session is pinned, its
 // time to live.
-struct LastWord {
+struct Setting {
   std::string value;
   std::string timestamp;  // When the value was set last; not always by the last entry of the log.
   std::string entryId;
   std::string shownTime = {};  // The time of the last entry of the log, which is what the store shows.
-  std::map<std::string, std::pair<std::string, std::string>> said = {};  // value: when it was set last, by which entry
+  std::map<std::string, std::pair<std::string, std::string>> lastSet =
+      {};  // value: when it was set last, by which entry
 
   // A log that was merged from several may set the same value more than once: the newest time counts.
-  void say(std::string what, const Entry& entry, bool remember) {
+  void set(std::string what, const Entry& entry, bool remember) {
     value = std::move(what);
     timestamp = entry.timestamp;
     entryId = entry.id;
     shownTime = entry.timestamp;
     if (!remember) return;
-    auto& [when, by] = said[value];
+    auto& [when, by] = lastSet[value];
     if (!by.empty() && parseTimestamp(when).value_or(0) > parseTimestamp(timestamp).value_or(0)) {
       timestamp = when;
       entryId = by;
@@ -104,7 +105,7 @@ struct LastWord {
     by = entryId;
   }
 };
-using LastWords = std::map<std::string, LastWord>;
+using Settings = std::map<std::string, Setting>;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kInfo{
     {{"title", "title"}, {"pin", "pinned"}, {"time to live", "timeToLiveMs"}}};
@@ -123,17 +124,17 @@ std::string infoOf(const Entry& entry, std::string_view member) {
 using EntryIds = std::unordered_set<std::string>;
 
 // Updates the settings with the next entry of a log. A redacted label or title is ignored.
-void hear(LastWords& words, const Entry& entry, const EntryIds& redacted = {}) {
+void applyEntry(Settings& settings, const Entry& entry, const EntryIds& redacted = {}) {
   const EntryKind kind = entryKind(entry.type);
   std::string storage;
   if (const auto head = headAfter(kind, entry.id, entry.payload, storage)) {
     // An entry of the conversation becomes the head by itself, once.
-    words["head"].say(std::string(*head), entry, kind == EntryKind::Head);
+    settings["head"].set(std::string(*head), entry, kind == EntryKind::Head);
   }
   if (!redacted.empty() && redacted.contains(entry.id)) return;
   if (kind == EntryKind::Label) {
     const std::string name = json::findString(entry.payload, "name").value_or("");
-    words["label " + name].say(entry.payload, entry, true);
+    settings["label " + name].set(entry.payload, entry, true);
   }
   if (kind != EntryKind::SessionInfo) return;
   for (const auto& [what, member] : kInfo) {
@@ -141,7 +142,7 @@ void hear(LastWords& words, const Entry& entry, const EntryIds& redacted = {}) {
     if (value.empty()) continue;
     // Which of the two is shown does not depend on their order.
     const bool generated = member == "title" && json::findString(entry.payload, "titleSource") == "generated";
-    words[(generated ? "generated " : "") + std::string(what)].say(std::move(value), entry, true);
+    settings[(generated ? "generated " : "") + std::string(what)].set(std::move(value), entry, true);
   }
 }
 
@@ -151,10 +152,10 @@ struct Side {
   StoreSide& other;  // the store from which lost attachments are restored
   std::string tail = {};
   std::uint64_t count = 0;  // entries that were read
-  LastWords words = {};
+  Settings settings = {};
   EntryIds redacted = {};
-  std::uint64_t extra = 0;  // entries that the other side lacks
-  std::uint64_t& got;       // entries that this side was given, also by earlier tries
+  std::uint64_t extraCount = 0;  // entries that the other side lacks
+  std::uint64_t& receivedCount;  // entries that this side was given, also by earlier tries
 };
 
 // Reads a side from its beginning.
@@ -171,9 +172,9 @@ class Reader {
     }
     return &part_[at_];
   }
-  void take() {
+  void advance() {
     const Entry& entry = part_[at_++];
-    hear(side_.words, entry);
+    applyEntry(side_.settings, entry);
     if (entry.type == entry_type::kRedaction) {
       side_.redacted.insert(json::findString(entry.payload, "entryId").value_or(""));
     }
@@ -192,16 +193,16 @@ class Sync {
  public:
   // `result` is what earlier tries did.
   Sync(StoreSide& left, StoreSide& right, SyncedSession& result, SeenSessions& seen)
-      : left_{.store = left, .other = right, .got = result.toLeft},
-        right_{.store = right, .other = left, .got = result.toRight},
+      : left_{.store = left, .other = right, .receivedCount = result.toLeft},
+        right_{.store = right, .other = left, .receivedCount = result.toRight},
         result_(result),
         seen_(seen) {}
 
   Result<void> run() {
     BOUGH_TRY(readBoth());
-    BOUGH_TRY(const std::vector<Entry> decided, decide());
-    BOUGH_TRY(give(right_, left_));
-    BOUGH_TRY(give(left_, right_));
+    BOUGH_TRY(const std::vector<Entry> decided, decidingEntries());
+    BOUGH_TRY(copyExtra(right_, left_));
+    BOUGH_TRY(copyExtra(left_, right_));
     BOUGH_TRY(append(left_, decided));
     for (std::string& each : decisions_) note(std::move(each));  // from here on, another try finds them decided
     return append(right_, decided);
@@ -213,7 +214,7 @@ class Sync {
   }
 
   Result<void> append(Side& side, const std::vector<Entry>& entries) {
-    return appendAll(side.store, result_.sessionId, entries, side.tail, side.got);
+    return appendAll(side.store, result_.sessionId, entries, side.tail, side.receivedCount);
   }
 
   // Creates the session where it is missing, after reading it: an unreadable session leaves nothing in the other store.
@@ -227,7 +228,7 @@ class Sync {
     if (onRight) seen_.add(right_.store, result_.sessionId);
     if (!onLeft || !onRight) {
       Side& other = onLeft ? right_ : left_;
-      other.got = 0;
+      other.receivedCount = 0;
       BOUGH_TRY(readThrough(onLeft ? left_ : right_));
       BOUGH_TRY(noteTrash(other.store));
       StoreSide& from = onLeft ? left_.store : right_.store;
@@ -279,66 +280,67 @@ class Sync {
     BOUGH_TRY(const std::uint64_t rightCount, countOf(right_));
     Reader left(left_, result_.sessionId);
     Reader right(right_, result_.sessionId);
-    for (;; ++same_) {
+    for (;; ++commonCount_) {
       BOUGH_TRY(const Entry* const mine, left.next());
       BOUGH_TRY(const Entry* const theirs, right.next());
       if (mine == nullptr || theirs == nullptr || !isSame(*mine, *theirs)) break;
-      left.take();
-      right.take();
+      left.advance();
+      right.advance();
     }
-    kept_ = leftCount < rightCount ? &left_ : &right_;
-    Reader& few = kept_ == &left_ ? left : right;
-    Reader& many = kept_ == &left_ ? right : left;
-    for (;; few.take()) {
-      BOUGH_TRY(const Entry* const entry, few.next());
+    fingerprinted_ = leftCount < rightCount ? &left_ : &right_;
+    Reader& shorter = fingerprinted_ == &left_ ? left : right;
+    Reader& longer = fingerprinted_ == &left_ ? right : left;
+    for (;; shorter.advance()) {
+      BOUGH_TRY(const Entry* const entry, shorter.next());
       if (entry == nullptr) break;
-      prints_.emplace(nameOf(*entry), printOf(*entry));
+      fingerprints_.emplace(idDigest(*entry), fingerprintOf(*entry));
     }
-    kept_->extra = prints_.size();
-    for (;; many.take()) {
-      BOUGH_TRY(const Entry* const entry, many.next());
+    fingerprinted_->extraCount = fingerprints_.size();
+    for (;; longer.advance()) {
+      BOUGH_TRY(const Entry* const entry, longer.next());
       if (entry == nullptr) return {};
       BOUGH_TRY(match(*entry));
     }
   }
 
-  static Digest nameOf(const Entry& entry) { return shortened(Sha256::of(entry.id)); }
+  static Digest idDigest(const Entry& entry) { return digestFromHex(Sha256::of(entry.id)); }
 
   // Looks up an entry of the side with more entries among the entries of the other side.
   Result<void> match(const Entry& entry) {
-    Side& many = kept_ == &left_ ? right_ : left_;
-    const auto found = prints_.empty() ? prints_.end() : prints_.find(nameOf(entry));
-    if (found == prints_.end()) {
-      ++many.extra;
+    Side& longer = fingerprinted_ == &left_ ? right_ : left_;
+    const auto found = fingerprints_.empty() ? fingerprints_.end() : fingerprints_.find(idDigest(entry));
+    if (found == fingerprints_.end()) {
+      ++longer.extraCount;
       return {};
     }
-    Print& known = found->second;
-    const Print print = printOf(entry);
-    if (known.erased != print.erased) {
-      const StoreSide& erased = known.erased ? kept_->store : many.store;
+    Fingerprint& known = found->second;
+    const Fingerprint fingerprint = fingerprintOf(entry);
+    if (known.erased != fingerprint.erased) {
+      const StoreSide& erased = known.erased ? fingerprinted_->store : longer.store;
       return std::unexpected(
-          erasedInOne(result_.sessionId, entry.id, erased, known.erased ? many.store : kept_->store));
+          erasedInOne(result_.sessionId, entry.id, erased, known.erased ? longer.store : fingerprinted_->store));
     }
-    if (known.content != print.content) {
+    if (known.content != fingerprint.content) {
       return fail(
           ErrorCode::IdConflict,
           fmt::format("session {} has an entry {} in both stores, with other content", result_.sessionId, entry.id),
           "one of the stores was changed by hand: `bough verify` says which; nothing was changed");
     }
     known.inBoth = true;
-    --kept_->extra;
+    --fingerprinted_->extraCount;
     return {};
   }
 
   bool isExtra(const Side& side, const Entry& entry) const {
-    const auto found = prints_.empty() ? prints_.end() : prints_.find(nameOf(entry));
-    return &side == kept_ ? found != prints_.end() && !found->second.inBoth : found == prints_.end();
+    const auto found = fingerprints_.empty() ? fingerprints_.end() : fingerprints_.find(idDigest(entry));
+    return &side == fingerprinted_ ? found != fingerprints_.end() && !found->second.inBoth
+                                   : found == fingerprints_.end();
   }
 
   // Calls `use` with the entries that a side had and the other lacked when they were compared, in parts.
-  Result<void> eachExtra(const Side& side, const std::function<Result<void>(std::vector<Entry>)>& use) {
-    if (side.extra == 0) return {};
-    for (std::uint64_t next = same_; next < side.count;) {
+  Result<void> forEachExtra(const Side& side, const std::function<Result<void>(std::vector<Entry>)>& use) {
+    if (side.extraCount == 0) return {};
+    for (std::uint64_t next = commonCount_; next < side.count;) {
       BOUGH_TRY(auto part, readPart(side.store, result_.sessionId, next, &side.other));
       if (part.empty()) break;
       part.resize(std::min<std::uint64_t>(part.size(), side.count - next));
@@ -349,41 +351,41 @@ class Sync {
     return {};
   }
 
-  Result<void> give(Side& from, Side& to) {
-    return eachExtra(from, [&](const std::vector<Entry>& entries) -> Result<void> { return append(to, entries); });
+  Result<void> copyExtra(Side& from, Side& to) {
+    return forEachExtra(from, [&](const std::vector<Entry>& entries) -> Result<void> { return append(to, entries); });
   }
 
   // Returns an entry for each setting whose last values will differ after each log got the other's entries: the logs
   // then have the same entries in a different order. That also works after a sync that was interrupted between the two
   // stores.
-  Result<std::vector<Entry>> decide() {
+  Result<std::vector<Entry>> decidingEntries() {
     EntryIds redacted = left_.redacted;
     redacted.insert(right_.redacted.begin(), right_.redacted.end());
-    const auto heard = [&](const Side& side, const Side& other) -> Result<LastWords> {
-      LastWords words = side.words;
+    const auto mergedSettings = [&](const Side& side, const Side& other) -> Result<Settings> {
+      Settings settings = side.settings;
       if (!redacted.empty()) {
-        BOUGH_TRY(words, wordsOf(side, redacted));
+        BOUGH_TRY(settings, settingsOf(side, redacted));
       }
-      BOUGH_TRY(eachExtra(other, [&](const std::vector<Entry>& entries) -> Result<void> {
-        for (const Entry& entry : entries) hear(words, entry, redacted);
+      BOUGH_TRY(forEachExtra(other, [&](const std::vector<Entry>& entries) -> Result<void> {
+        for (const Entry& entry : entries) applyEntry(settings, entry, redacted);
         return {};
       }));
-      return words;
+      return settings;
     };
-    BOUGH_TRY(const LastWords left, heard(left_, right_));
-    BOUGH_TRY(const LastWords right, heard(right_, left_));
+    BOUGH_TRY(const Settings left, mergedSettings(left_, right_));
+    BOUGH_TRY(const Settings right, mergedSettings(right_, left_));
     std::vector<Entry> decided;
     for (const auto& [what, mine] : left) {
       const auto found = right.find(what);
       if (found == right.end()) continue;
-      const LastWord& theirs = found->second;
+      const Setting& theirs = found->second;
       if (theirs.value == mine.value) {
-        if (showsAnotherTime(what, mine, theirs)) decided.push_back(makeEntry(what, mine));
+        if (showsDifferentTimes(what, mine, theirs)) decided.push_back(makeEntry(what, mine));
         continue;
       }
       const bool leftWins = parseTimestamp(mine.timestamp).value_or(0) >= parseTimestamp(theirs.timestamp).value_or(0);
-      const LastWord& newer = leftWins ? mine : theirs;
-      const LastWord& older = leftWins ? theirs : mine;
+      const Setting& newer = leftWins ? mine : theirs;
+      const Setting& older = leftWins ? theirs : mine;
       decided.push_back(makeEntry(what, newer));
       decisions_.push_back(
           fmt::format("both stores changed the {}: the newer one, of entry {}, counts; the other is entry {}", what,
@@ -393,44 +395,44 @@ class Sync {
   }
 
   // Returns the settings of a side without the entries that either side has redacted.
-  Result<LastWords> wordsOf(const Side& side, const EntryIds& redacted) {
-    LastWords words;
+  Result<Settings> settingsOf(const Side& side, const EntryIds& redacted) {
+    Settings settings;
     for (std::uint64_t next = 0; next < side.count;) {
       BOUGH_TRY(auto part, readPart(side.store, result_.sessionId, next, &side.other));
       if (part.empty()) break;
       part.resize(std::min<std::uint64_t>(part.size(), side.count - next));
       next += part.size();
-      for (const Entry& entry : part) hear(words, entry, redacted);
+      for (const Entry& entry : part) applyEntry(settings, entry, redacted);
     }
-    return words;
+    return settings;
   }
 
   // Lists of labels show when each was given. A label that both stores gave to the same entry has another time in each
   // log.
-  static bool showsAnotherTime(const std::string& what, const LastWord& mine, const LastWord& theirs) {
+  static bool showsDifferentTimes(const std::string& what, const Setting& mine, const Setting& theirs) {
     return what.starts_with("label ") && mine.shownTime != theirs.shownTime &&
            json::findString(mine.value, "entryId").has_value();
   }
 
   // Sets every field, so that both stores get the same bytes. The timestamp is that of the value it repeats, because a
   // third store may have changed the setting after that time and before this sync.
-  Entry makeEntry(const std::string& what, const LastWord& word) {
+  Entry makeEntry(const std::string& what, const Setting& setting) {
     Entry entry;
     entry.id = ids_.next();
-    entry.timestamp = word.timestamp;
-    entry.parentId = word.entryId;
+    entry.timestamp = setting.timestamp;
+    entry.parentId = setting.entryId;
     entry.type = what == "head"               ? entry_type::kHead
                  : what.starts_with("label ") ? entry_type::kLabel
                                               : entry_type::kSessionInfo;
-    entry.payload = what == "head" ? headPayload(word.value) : word.value;
+    entry.payload = what == "head" ? headPayload(setting.value) : setting.value;
     return entry;
   }
 
   Side left_;
   Side right_;
-  std::uint64_t same_ = 0;  // how many entries both logs have in common at the beginning
-  Side* kept_ = nullptr;    // the side whose remaining entries are in prints_
-  std::unordered_map<Digest, Print, DigestHash> prints_;
+  std::uint64_t commonCount_ = 0;  // how many entries both logs have in common at the beginning
+  Side* fingerprinted_ = nullptr;  // the side whose remaining entries are in fingerprints_
+  std::unordered_map<Digest, Fingerprint, DigestHash> fingerprints_;
   SyncedSession& result_;
   SeenSessions& seen_;
   std::vector<std::string> decisions_ = {};  // notes about what was decided
