@@ -78,7 +78,7 @@ bool SessionBuffer::write(Waiting& waiting) {
   waiting.delayed.reset();
   if (waiting.entries.empty()) return true;
   auto written = append(waiting, waiting.entries);
-  if (!written && !written.error().retryable) return writeApart(waiting);
+  if (!written && !written.error().retryable) return writeBatchByBatch(waiting);
   if (!written) {
     waiting.delayed = withCount(written.error(), waiting.entries.size(), waiting.session->sessionId());
     return true;
@@ -89,7 +89,7 @@ bool SessionBuffer::write(Waiting& waiting) {
 }
 
 // Writes batch by batch, so that a batch that can never be written does not take others with it.
-bool SessionBuffer::writeApart(Waiting& waiting) {
+bool SessionBuffer::writeBatchByBatch(Waiting& waiting) {
   std::optional<Error> lost;
   std::size_t lostEntries = 0;
   Result<void> written;
@@ -106,9 +106,9 @@ bool SessionBuffer::writeApart(Waiting& waiting) {
     waiting.batches.erase(waiting.batches.begin());
   }
   if (lost) {
-    const Error told = withCount(*lost, lostEntries, waiting.session->sessionId());
-    add(waiting.lost, told);
-    add(waiting.lostSoFar, told);
+    const Error error = withCount(*lost, lostEntries, waiting.session->sessionId());
+    add(waiting.lost, error);
+    add(waiting.lostSinceFlushAll, error);
   }
   if (waiting.batches.empty()) return written.has_value();
   waiting.delayed = withCount(written.error(), waiting.entries.size(), waiting.session->sessionId());
@@ -187,7 +187,7 @@ Result<void> SessionBuffer::writeAll() {
 
 Result<void> SessionBuffer::flushAll() {
   return writeAll([](Waiting& waiting) {
-    auto error = std::exchange(waiting.lostSoFar, std::nullopt);
+    auto error = std::exchange(waiting.lostSinceFlushAll, std::nullopt);
     waiting.lost.reset();
     if (waiting.delayed) add(error, *std::exchange(waiting.delayed, std::nullopt));
     return error;

@@ -60,9 +60,9 @@ class SessionBuffer {
     std::vector<Entry> entries;
     std::vector<std::size_t> batches;  // the number of entries in each batch, in order
     Clock::time_point since;
-    std::optional<Error> lost;       // what was dropped, until the session's next call returns it
-    std::optional<Error> lostSoFar;  // the same, until flushAll() returns it
-    std::optional<Error> delayed;    // why the rest is still buffered, until a call returns it
+    std::optional<Error> lost;               // what was dropped, until the session's next call returns it
+    std::optional<Error> lostSinceFlushAll;  // the same, until flushAll() returns it
+    std::optional<Error> delayed;            // why the rest is still buffered, until a call returns it
   };
 
   struct State;
@@ -70,7 +70,7 @@ class SessionBuffer {
   std::shared_ptr<Waiting> make(const std::shared_ptr<StoredSession>& session);
   static Result<void> append(Waiting& waiting, std::vector<Entry> entries);
   static bool write(Waiting& waiting);
-  static bool writeApart(Waiting& waiting);
+  static bool writeBatchByBatch(Waiting& waiting);
   static std::optional<Error> takeError(Waiting& waiting);
   Result<void> writeAll(const std::function<std::optional<Error>(Waiting&)>& take);
   Clock::time_point writeDue(const std::map<std::string, std::shared_ptr<Waiting>>& sessions);

@@ -88,13 +88,13 @@ TEST_F(StoreTest, WhatForksShareIsNotKeptForAllOfThem) {
     EXPECT_EQ(must(forks.back()->state()).headId, last);
   }
   constexpr std::size_t kMost = std::size_t{18} << 20;
-  EXPECT_GT(*backend->keptBytes(), kMost / 2);
-  EXPECT_LT(*backend->keptBytes(), kMost);
+  EXPECT_GT(*backend->cachedBytes(), kMost / 2);
+  EXPECT_LT(*backend->cachedBytes(), kMost);
   for (const auto& fork : forks) {
     const auto loaded = must(fork->load({.options = {.last = 1, .branch = last}}));
     EXPECT_EQ(loaded.entries.front().id, last);
   }
-  const auto kept = backend->keptBytes();
+  const auto kept = backend->cachedBytes();
   forks.clear();
   EXPECT_LT(*kept, kMost);
 }

@@ -68,6 +68,14 @@ class ScanSink {
   virtual void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) = 0;
 };
 
+/// Ignores all entries and problems, for a caller that only needs to know where the complete batches end.
+class NullSink final : public ScanSink {
+ public:
+  void onLine(const ScannedLine& /*line*/) override {}
+  void onProblem(ProblemKind /*kind*/, std::uint64_t /*offset*/, std::uint64_t /*bytes*/,
+                 std::string_view /*message*/) override {}
+};
+
 /// Scans from `state` to the end of the source and moves `state` after the bytes that count. Returns the number of
 /// bytes after them: they are torn, or are being written at this moment.
 SysResult<std::uint64_t> scanLog(ByteSource& source, const EntrySerializer& serializer, ScanState& state,

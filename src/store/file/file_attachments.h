@@ -13,7 +13,7 @@ class FileAttachments final : public SharingAttachments {
 
   [[nodiscard]] Result<std::unique_ptr<Hold>> hold() override { return store_.attachments.hold(); }
   [[nodiscard]] Result<void> put(const std::string& sha256, std::string_view bytes) override {
-    if (store_.onlyRead) return std::unexpected(*store_.onlyRead);
+    if (store_.readOnlyReason) return std::unexpected(*store_.readOnlyReason);
     BOUGH_TRY(store_.syncFolders());
     return store_.attachments.put(sha256, bytes);
   }

@@ -108,7 +108,7 @@ SessionMaintenance* FileBackend::maintenance() {
 }
 
 Result<void> FileBackend::probe() {
-  if (store_->onlyRead) return std::unexpected(*store_->onlyRead);
+  if (store_->readOnlyReason) return std::unexpected(*store_->readOnlyReason);
   return orError(store_->folders.sessions->checkWritable(), "write to", store_->folders.sessions->path());
 }
 
@@ -123,7 +123,7 @@ Result<std::shared_ptr<SessionLog>> FileBackend::log(const std::string& sessionI
 
 Result<SeenOrigin> FileBackend::seenOrigin(const std::string& sessionId) {
   BOUGH_TRY(const SeenOrigin seen, originSeenIn(log(sessionId), store_->serializer));
-  if (!seen.sure && isFolder(store_->folders, sessionId))
+  if (!seen.isCertain && isFolder(store_->folders, sessionId))
     return fail(ErrorCode::NotFound, sessionId + " is not a session");
   return seen;
 }
@@ -154,7 +154,7 @@ Result<std::unique_ptr<ChangeWatcher>> FileBackend::watch(const std::vector<std:
 }
 
 Result<void> FileBackend::storeNew(const std::string& sessionId, const std::vector<Entry>& entries) {
-  BOUGH_TRY(store_->mayWrite(sessionId));
+  BOUGH_TRY(store_->checkWritable(sessionId));
   return logs_.openFiles([&] { return storeFile(sessionId, entries); });
 }
 
@@ -217,7 +217,7 @@ bool FileBackend::has(const std::string& sessionId) {
 }
 
 Result<void> FileBackend::removeIf(const std::string& sessionId, const Allowed& allowed) {
-  BOUGH_TRY(store_->mayWrite(sessionId));
+  BOUGH_TRY(store_->checkWritable(sessionId));
   const LogFolders& folders = store_->folders;
   BOUGH_TRY(const auto locked, openLocked(folders, sessionId, LockKind::Exclusive, store_->options.lockTimeoutMs));
   BOUGH_TRY(allowed());
@@ -241,7 +241,7 @@ Result<void> FileBackend::removeIf(const std::string& sessionId, const Allowed& 
   removeTurn(*store_->root, sessionId);
   (void)noteRemoved(*store_->root, sessionId);
   auto removed = removeDurably(*locked.folder, locked.name);
-  logs_.forget(sessionId);
+  logs_.drop(sessionId);
   return removed;
 }
 
@@ -255,12 +255,12 @@ Result<std::unique_ptr<Hold>> FileBackend::pin(const std::string& sessionId, con
 
 Result<void> FileBackend::rewrite(const std::string& sessionId, const std::vector<Entry>& entries,
                                   const std::string& expectedTail) {
-  BOUGH_TRY(store_->mayWrite(sessionId));
+  BOUGH_TRY(store_->checkWritable(sessionId));
   BOUGH_TRY(store_->syncFolders());
   const ChangeMark mark(store_->changes, sessionId);
   auto rewritten =
       rewriteLog(store_->folders, sessionId, entries, expectedTail, store_->serializer, store_->options.lockTimeoutMs);
-  logs_.forget(sessionId);
+  logs_.drop(sessionId);
   return rewritten;
 }
 
@@ -293,7 +293,7 @@ Result<std::string> FileBackend::settings() {
 
 // Writes the settings under a unique temporary name first, so that the file has either the new content or the old.
 Result<void> FileBackend::saveSettings(std::string_view text) {
-  if (store_->onlyRead) return std::unexpected(*store_->onlyRead);
+  if (store_->readOnlyReason) return std::unexpected(*store_->readOnlyReason);
   const std::string path = fmt::format("{}/{}", store_->root->path(), store_folder::kSettings);
   const std::string temporary = temporaryName(kTemporarySettings, store_->environment.random.next());
   auto file = store_->root->open(temporary, OpenMode::CreateNew);

@@ -30,7 +30,7 @@ bool isGone(const Error& error) {
 }  // namespace
 
 Result<ErasureReport> FileErasure::run(const Erasure& erasure) {
-  BOUGH_TRY(store_.mayWrite(erasure.sessionId));
+  BOUGH_TRY(store_.checkWritable(erasure.sessionId));
   BOUGH_TRY(store_.syncFolders());
   BOUGH_TRY(auto journal, ErasureJournal::lock(*store_.root, store_.options.lockTimeoutMs));
   BOUGH_TRY(auto unfinished, journal.read());
@@ -38,31 +38,31 @@ Result<ErasureReport> FileErasure::run(const Erasure& erasure) {
     // Uses the lock that is already held: taking it again here would wait forever.
     FileErasure before(backend_, store_, logs_);
     before.plan_ = std::move(*unfinished);
-    BOUGH_TRY(before.work({}));
+    BOUGH_TRY(before.rewriteAll({}));
     BOUGH_TRY(journal.remove());
   }
-  mayGrow_ = true;
+  canPlanGrow_ = true;
   BOUGH_TRY(plan_, planErasure(backend_, erasure, store_.ids, store_.environment.clock,
                                [&](const Entry& entry) { addTraces(traces_, entry.payload); }));
   BOUGH_TRY(readDamaged());
   BOUGH_TRY(auto places, findPlaces());
-  mayGrow_ = false;
+  canPlanGrow_ = false;
   report_ = reportOf(plan_);
   BOUGH_TRY(journal.write(plan_));
-  BOUGH_TRY(work(std::move(places)));
+  BOUGH_TRY(rewriteAll(std::move(places)));
   BOUGH_TRY(journal.remove());
   return std::move(report_);
 }
 
 Result<void> FileErasure::resumeInterrupted() {
-  if (store_.onlyRead || !ErasureJournal::exists(*store_.root)) return {};
+  if (store_.readOnlyReason || !ErasureJournal::exists(*store_.root)) return {};
   auto journal = ErasureJournal::lock(*store_.root, 0);
   if (!journal && journal.error().code == ErrorCode::Busy) return {};
   if (!journal) return std::unexpected(journal.error());
   BOUGH_TRY(auto plan, journal->read());
   if (!plan) return {};
   plan_ = std::move(*plan);
-  BOUGH_TRY(work({}));
+  BOUGH_TRY(rewriteAll({}));
   return journal->remove();
 }
 
@@ -119,7 +119,7 @@ Result<std::vector<FileErasure::Place>> FileErasure::listPlaces() {
   return places;
 }
 
-Result<ErasedLines> FileErasure::look(const Place& place) {
+Result<ErasedLines> FileErasure::search(const Place& place) {
   const auto info = place.folder->info(place.name);
   if (!info && info.error() != ENOENT) return std::unexpected(systemError(info.error(), "look at", place.path()));
   if (!info || !info->isRegular) return ErasedLines();
@@ -147,22 +147,22 @@ Result<ErasedLines> FileErasure::look(const Place& place) {
 Result<std::vector<FileErasure::Place>> FileErasure::findPlaces() {
   BOUGH_TRY(const auto all, listPlaces());
   std::vector<Place> places;
-  std::set<std::string> wayBacks;
+  std::set<std::string> wayBackAttachments;
   doubtful_.clear();
   bool again = false;
   for (const Place& place : all) {
-    BOUGH_TRY(auto found, look(place));
-    if (mayGrow_) {
-      for (const Entry& entry : found.madeFrom) {
+    BOUGH_TRY(auto found, search(place));
+    if (canPlanGrow_) {
+      for (const Entry& entry : found.derivedEntries) {
         if (isErasedPayload(entry.payload) || plan_.find(entry.id) != nullptr) continue;
         BOUGH_TRY(addTarget(plan_, place.sessionId, entry, store_.ids));
         addTraces(found.traces, entry.payload);
         again = true;
       }
     }
-    if (place.isLog) seen_.insert(found.targets.begin(), found.targets.end());
-    if (found.mayHold) doubtful_.insert(place.path());
-    wayBacks.merge(found.wayBacks);
+    if (place.isLog) foundTargets_.insert(found.targets.begin(), found.targets.end());
+    if (found.mayRemain) doubtful_.insert(place.path());
+    wayBackAttachments.merge(found.wayBackAttachments);
     namedPlaces_.merge(found.namedPlaces);
     BOUGH_TRY(checkNamedPlaces(namedPlaces_, place.path()));
     const std::size_t known = traces_.size();
@@ -171,25 +171,25 @@ Result<std::vector<FileErasure::Place>> FileErasure::findPlaces() {
     const bool lacksReceipt = place.isLog && std::ranges::any_of(found.targets, [&](const std::string& id) {
                                 return !found.receipts.contains(plan_.find(id)->receiptId);
                               });
-    if ((found.changed || lacksReceipt) && !settled_.contains(place.path())) places.push_back(place);
+    if ((found.changed || lacksReceipt) && !finishedPaths_.contains(place.path())) places.push_back(place);
   }
   // What was learned from later files may be in files that were searched before.
   if (again) return findPlaces();
-  for (const std::string& sha256 : wayBacks) {
-    if (!mayGrow_) break;
+  for (const std::string& sha256 : wayBackAttachments) {
+    if (!canPlanGrow_) break;
     const auto bytes = store_.attachments.get(sha256);
     if (!bytes && !LostPayloads::isLoss(bytes.error())) return std::unexpected(bytes.error());
     if (!bytes && bytes.error().code == ErrorCode::NotFound) continue;
     const auto isIn = [&](const std::string& trace) { return bytes->contains(trace); };
     // Nobody can use a damaged way back, and it cannot be determined what it contains of the plan.
-    if (!bytes || std::ranges::any_of(traces_.telling, isIn) || wayBackHolds(plan_, *bytes)) {
-      plan_.wayBacks.push_back(sha256);
+    if (!bytes || std::ranges::any_of(traces_.certain, isIn) || wayBackNamesTarget(plan_, *bytes)) {
+      plan_.wayBackAttachments.push_back(sha256);
     }
   }
   return places;
 }
 
-Result<void> FileErasure::work(std::vector<Place> places) {
+Result<void> FileErasure::rewriteAll(std::vector<Place> places) {
   const auto isOwner = [&](const Place& place) {
     return place.isLog && !place.isTrash && std::ranges::any_of(plan_.targets, [&](const auto& each) {
              return each.second.sessionId == place.sessionId;
@@ -209,7 +209,7 @@ Result<void> FileErasure::work(std::vector<Place> places) {
     places.clear();
   }
   std::erase_if(report_.entries, [&](const ErasedEntry& entry) {
-    if (seen_.contains(entry.entryId)) return false;
+    if (foundTargets_.contains(entry.entryId)) return false;
     report_.unreached.push_back(fmt::format("entry {}: its bytes changed meanwhile, or are too long", entry.entryId));
     return true;
   });
@@ -217,14 +217,14 @@ Result<void> FileErasure::work(std::vector<Place> places) {
     report_.unreached.push_back(path + ": a line in it that cannot be read, or compared, may hold the same");
   }
   BOUGH_TRY(removeAttachments());
-  return removeDerived();
+  return removeCatalog();
 }
 
 Result<void> FileErasure::eraseAt(const Place& place) {
   const LogFolders folders = place.isTrash ? LogFolders{.sessions = trash_, .archive = trash_} : store_.folders;
   const ChangeMark mark(store_.changes, place.sessionId);
-  auto done = place.isLog ? eraseLog(place, folders) : eraseBeside(place, folders);
-  if (!place.isTrash) logs_.forget(place.id);
+  auto done = place.isLog ? eraseLog(place, folders) : eraseSideFile(place, folders);
+  if (!place.isTrash) logs_.drop(place.id);
   if (!done && isGone(done.error())) return {};  // the file was moved: the next look finds it
   if (!done && done.error().code == ErrorCode::Damaged) {
     giveUp(place, done.error().message);
@@ -238,7 +238,7 @@ Result<void> FileErasure::eraseAt(const Place& place) {
 // Checks every file for references, under the lock that keeps others from adding attachments.
 Result<void> FileErasure::removeAttachments() {
   std::vector<std::string> names = plan_.attachments;
-  names.insert(names.end(), plan_.wayBacks.begin(), plan_.wayBacks.end());
+  names.insert(names.end(), plan_.wayBackAttachments.begin(), plan_.wayBackAttachments.end());
   if (names.empty()) return {};
   const std::vector<std::string> whole = names;
   BOUGH_TRY(const auto all, store_.attachments.list());
@@ -251,7 +251,7 @@ Result<void> FileErasure::removeAttachments() {
   std::optional<std::set<std::string>> named;
   const auto isUnused = [&](const std::string& name) -> Result<bool> {
     const std::string sha256 = name.substr(0, kSha256Digits);
-    if (std::ranges::find(plan_.wayBacks, sha256) != plan_.wayBacks.end()) return true;
+    if (std::ranges::find(plan_.wayBackAttachments, sha256) != plan_.wayBackAttachments.end()) return true;
     if (!named) {
       BOUGH_TRY(named, namedAttachments());
     }
@@ -266,14 +266,14 @@ Result<std::set<std::string>> FileErasure::namedAttachments() {
   std::set<std::string> named;
   BOUGH_TRY(const auto places, listPlaces());
   for (const Place& place : places) {
-    BOUGH_TRY(auto found, look(place));
+    BOUGH_TRY(auto found, search(place));
     named.merge(found.attachments);
   }
   return named;
 }
 
 // Lists and searches rebuild the catalog. A catalog that was set aside as damaged contains the same texts.
-Result<void> FileErasure::removeDerived() {
+Result<void> FileErasure::removeCatalog() {
   constexpr std::string_view kNames[] = {"catalog.db.damaged", "catalog.db.damaged-wal", "catalog.db.damaged-shm",
                                          "catalog.db",         "catalog.db-wal",         "catalog.db-shm",
                                          "catalog.db-journal"};
@@ -289,7 +289,7 @@ Result<void> FileErasure::removeDerived() {
 }
 
 void FileErasure::giveUp(const Place& place, std::string_view why) {
-  if (settled_.insert(place.path()).second) report_.unreached.push_back(fmt::format("{}: {}", place.path(), why));
+  if (finishedPaths_.insert(place.path()).second) report_.unreached.push_back(fmt::format("{}: {}", place.path(), why));
 }
 
 }  // namespace bough

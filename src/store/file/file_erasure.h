@@ -49,22 +49,22 @@ class FileErasure {
   /// Reads the damaged lines of the plan.
   Result<void> readDamaged();
   Result<std::vector<Place>> listPlaces();
-  Result<ErasedLines> look(const Place& place);
+  Result<ErasedLines> search(const Place& place);
   /// Returns the files that contain something to erase. Adds entries that were converted from the planned ones to the
   /// plan.
   Result<std::vector<Place>> findPlaces();
-  Result<void> work(std::vector<Place> places);
+  Result<void> rewriteAll(std::vector<Place> places);
   Result<void> eraseAt(const Place& place);
   Result<void> eraseLog(const Place& place, const LogFolders& folders);
   /// Returns false when the log has to be looked at again. The bytes before `countedBytes` were complete once.
   Result<bool> rewriteLog(const Place& place, const LogFolders& folders, std::uint64_t countedBytes);
   /// Returns a session_info that records the new places of entries: other sessions may name them by their old places.
-  Entry infoOfPlaces(const ErasedLines& found);
-  Result<void> eraseBeside(const Place& place, const LogFolders& folders);
+  Entry renamedPlacesInfo(const ErasedLines& found);
+  Result<void> eraseSideFile(const Place& place, const LogFolders& folders);
   Result<void> removeAttachments();
   /// Returns those attachments of the plan that an entry still names.
   Result<std::set<std::string>> namedAttachments();
-  Result<void> removeDerived();
+  Result<void> removeCatalog();
   void giveUp(const Place& place, std::string_view why);
 
   SharingBackend& backend_;
@@ -74,9 +74,9 @@ class FileErasure {
   ErasurePlan plan_;
   ErasureTraces traces_;
   std::set<std::uint64_t> namedPlaces_;  // in any log of the store
-  bool mayGrow_ = false;                 // the plan is not in the journal yet
-  std::set<std::string> settled_;        // paths where nothing more can be done
-  std::set<std::string> seen_;           // entries of the plan that a log contains, erased or not
+  bool canPlanGrow_ = false;             // the plan is not in the journal yet
+  std::set<std::string> finishedPaths_;  // paths where nothing more can be done
+  std::set<std::string> foundTargets_;   // entries of the plan that a log contains, erased or not
   std::set<std::string> doubtful_;       // paths of files that may contain more to erase
   ErasureReport report_;
 };

@@ -16,14 +16,6 @@
 namespace bough {
 namespace {
 
-// Ignores all entries and problems: the scan only tells whether a log ends with a complete batch.
-class NoSink final : public ScanSink {
- public:
-  void onLine(const ScannedLine& /*line*/) override {}
-  void onProblem(ProblemKind /*kind*/, std::uint64_t /*offset*/, std::uint64_t /*bytes*/,
-                 std::string_view /*message*/) override {}
-};
-
 // Collects output and writes it to a new file in large pieces.
 class Pieces {
  public:
@@ -95,7 +87,7 @@ Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folde
   if (log.form != LogForm::Plain) return false;
   BOUGH_TRY(dropRedundantCopies(folders, place.id, log));
   ScanState state{.countedBytes = countedBytes};
-  NoSink sink;
+  NullSink sink;
   const auto trailing = scanLog(*log.source, store_.serializer, state, sink);
   if (!trailing) return std::unexpected(readError(log, trailing.error(), "read"));
   if (*trailing > 0) return false;
@@ -116,7 +108,7 @@ Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folde
     if (found.format == format && !found.receipts.contains(target->receiptId)) lacking.push_back(target);
   }
   if (!found.changed && lacking.empty()) {
-    settled_.insert(place.path());
+    finishedPaths_.insert(place.path());
     return true;
   }
   if (found.lacksLineEnd) {
@@ -127,8 +119,8 @@ Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folde
   // The index and the catalog may have counted damage at the end of the old log, but they do not know the new one. The
   // end of the new log therefore needs a complete batch after it; otherwise the damage and the earlier lines of its
   // batch would count as torn.
-  const bool endsOpen = added.empty() && !found.endsWhole;
-  if (found.format == format && (!found.renamed.empty() || endsOpen)) added.push_back(infoOfPlaces(found));
+  const bool endsOpen = added.empty() && !found.endsBatch;
+  if (found.format == format && (!found.renamed.empty() || endsOpen)) added.push_back(renamedPlacesInfo(found));
   SealDigits seal = found.lastSeal;
   for (std::size_t i = 0; i < added.size(); ++i) {
     std::string text;
@@ -146,14 +138,14 @@ Result<bool> FileErasure::rewriteLog(const Place& place, const LogFolders& folde
 }
 
 // The entry is part of the new log, so nobody sees the log without it.
-Entry FileErasure::infoOfPlaces(const ErasedLines& found) {
+Entry FileErasure::renamedPlacesInfo(const ErasedLines& found) {
   Entry info{.id = store_.ids.next(), .parentId = found.headId, .timestamp = plan_.timestamp};
   info.type = entry_type::kSessionInfo;
   info.payload = renamedPlacesPayload(found.renamed);
   return info;
 }
 
-Result<void> FileErasure::eraseBeside(const Place& place, const LogFolders& folders) {
+Result<void> FileErasure::eraseSideFile(const Place& place, const LogFolders& folders) {
   // A process that adds torn bytes holds the log's lock. Without a log, no process adds any.
   const auto locked = openLocked(folders, place.id, LockKind::Exclusive, store_.options.lockTimeoutMs);
   if (!locked && locked.error().code != ErrorCode::NotFound) return std::unexpected(locked.error());

@@ -57,7 +57,7 @@ Result<void> FileMaintenance::detachRest(const std::string& forkId) {
 }
 
 Result<RepairReport> FileMaintenance::repair(const std::string& sessionId) {
-  BOUGH_TRY(store_.mayWrite(sessionId));
+  BOUGH_TRY(store_.checkWritable(sessionId));
   const ChangeMark mark(store_.changes, sessionId);
   BOUGH_TRY(auto left, removeLeftovers(store_.folders, sessionId, store_.options.lockTimeoutMs));
   BOUGH_TRY(const auto session, logs_.session(sessionId));
@@ -80,7 +80,7 @@ Result<RepairReport> FileMaintenance::repair(const std::string& sessionId) {
 // be damaged.
 Result<std::optional<ForkOrigin>> FileMaintenance::originLeft(const std::string& sessionId) {
   BOUGH_TRY(const auto seen, backend_.seenOrigin(sessionId));
-  if (seen.sure || !seen.origin) return std::nullopt;
+  if (seen.isCertain || !seen.origin) return std::nullopt;
   const auto shared = ForkHistory::ofFork(backend_, sessionId, seen.origin);
   if (shared && shared->size() > 0) return seen.origin;
   return fail(
@@ -93,22 +93,22 @@ Result<std::optional<ForkOrigin>> FileMaintenance::originLeft(const std::string&
 }
 
 Result<MigrationResult> FileMaintenance::migrate(const std::string& sessionId) {
-  BOUGH_TRY(store_.mayWrite(sessionId));
+  BOUGH_TRY(store_.checkWritable(sessionId));
   BOUGH_TRY(const auto left, originLeft(sessionId));
   BOUGH_TRY(store_.syncFolders());
   const ChangeMark mark(store_.changes, sessionId);
   auto result = migrateLog(store_.folders, store_.attachments, sessionId, left, store_.serializer, store_.environment,
                            store_.options.lockTimeoutMs);
-  logs_.forget(sessionId);
+  logs_.drop(sessionId);
   return result;
 }
 
 Result<ArchiveSizes> FileMaintenance::archive(const std::string& sessionId) {
-  BOUGH_TRY(store_.mayWrite(sessionId));
+  BOUGH_TRY(store_.checkWritable(sessionId));
   BOUGH_TRY(store_.syncFolders());
   const ChangeMark mark(store_.changes, sessionId);
   auto archived = archiveLog(store_.folders, sessionId, store_.options.lockTimeoutMs);
-  logs_.forget(sessionId);
+  logs_.drop(sessionId);
   return archived;
 }
 

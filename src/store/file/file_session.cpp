@@ -26,7 +26,7 @@ std::size_t weightOf(const std::vector<Entry>& entries) {
 Result<Entry> firstEntry(SessionLog& log, const SessionLog::Header& line, const EntrySerializer& serializer) {
   BOUGH_TRY(Entry first, serializer.decode(line.text));
   if (first.type != entry_type::kSessionHeader && !findSeal(line.text)) {
-    BOUGH_TRY(refuseOthersFile(first, log.sessionId(), log.path()));
+    BOUGH_TRY(refuseForeignFile(first, log.sessionId(), log.path()));
   }
   return first;
 }
@@ -45,7 +45,7 @@ Result<SessionState> stateOfLog(SessionLog& log, const EntrySerializer& serializ
 
 Result<SeenOrigin> originSeenIn(const Result<std::shared_ptr<SessionLog>>& log, const EntrySerializer& serializer) {
   const auto isDamage = [](const Error& error) { return error.code == ErrorCode::Damaged && !error.retryable; };
-  if (!log && isDamage(log.error())) return SeenOrigin{.sure = false};
+  if (!log && isDamage(log.error())) return SeenOrigin{.isCertain = false};
   if (!log) return std::unexpected(log.error());
   const auto first = (*log)->header();
   if (!first && !isDamage(first.error())) return std::unexpected(first.error());
@@ -53,8 +53,8 @@ Result<SeenOrigin> originSeenIn(const Result<std::shared_ptr<SessionLog>>& log, 
   if (entry && entry->type == entry_type::kSessionHeader) return SeenOrigin{.origin = readHeader(*entry).origin};
   // Either there never was a header, or it is among the unreadable bytes.
   BOUGH_TRY(const auto unread, (*log)->unreadableBeginning());
-  if (unread.find_first_not_of(" \t\r\n") == std::string::npos) return SeenOrigin{.sure = entry || !first};
-  return SeenOrigin{.origin = originNamedIn(unread), .sure = false};
+  if (unread.find_first_not_of(" \t\r\n") == std::string::npos) return SeenOrigin{.isCertain = entry || !first};
+  return SeenOrigin{.origin = originNamedIn(unread), .isCertain = false};
 }
 
 FileSession::FileSession(SharingSessions& sessions, FileStore& store, OpenLogs& openLogs, std::string sessionId,
@@ -101,7 +101,7 @@ std::shared_ptr<SessionLog> FileSession::takeIdleLog() {
   return std::move(here.log);
 }
 
-void FileSession::forgetLog() {
+void FileSession::dropLog() {
   Opened& here = *opened_;
   const std::lock_guard lock(here.mutex);
   here.log = nullptr;
@@ -127,7 +127,7 @@ Result<SessionState> FileSession::state() {
     }
   }
   if (found.origin && offsetOfUnreadableId(found.headId)) {
-    if (auto meant = idMeantBy(*this, found.headId)) found.headId = std::move(*meant);
+    if (auto meant = resolvedId(*this, found.headId)) found.headId = std::move(*meant);
   }
   found.lostPayloads = sessions().lostPayloads().count(sessionId());
   return found;
@@ -167,7 +167,7 @@ Result<std::optional<ForkOrigin>> FileSession::origin() {
 }
 
 Result<AppendResult> FileSession::append(AppendRequest& request) {
-  BOUGH_TRY(store_.mayWrite(sessionId()));
+  BOUGH_TRY(store_.checkWritable(sessionId()));
   return retryWhenChanged([&]() -> Result<AppendResult> {
     BOUGH_TRY(Target to, target());
     std::shared_ptr<const ForkHistory> shared;
@@ -202,7 +202,7 @@ Result<std::uint64_t> FileSession::leaseTurn(const TurnLease& lease) {
 }
 
 Result<std::uint64_t> FileSession::numberTurn(std::optional<TurnLease> lease) {
-  BOUGH_TRY(store_.mayWrite(sessionId()));
+  BOUGH_TRY(store_.checkWritable(sessionId()));
   BOUGH_TRY(const auto open, log());
   TurnWork work(*store_.root, sessionId(), store_.environment.clock, lease);
   open->append(work, 0);

@@ -45,7 +45,7 @@ class FileSession final : public SharingSession {
   /// Closes the log if nobody is using it, and returns it.
   std::shared_ptr<SessionLog> takeIdleLog();
   /// Drops the log: the session's file was replaced or removed.
-  void forgetLog();
+  void dropLog();
   void keepIdentity(const std::optional<SessionLog::Identity>& previousIdentity);
   [[nodiscard]] std::uint64_t lastUsed() const { return lastUsed_; }
 

@@ -69,8 +69,8 @@ Result<std::unique_ptr<FileStore>> FileStore::open(const std::string& folder, co
   return std::make_unique<FileStore>(std::move(store), std::move(folders), options, serializer, environment);
 }
 
-Result<void> FileStore::mayWrite(const std::string& sessionId) const {
-  if (onlyRead) return std::unexpected(*onlyRead);
+Result<void> FileStore::checkWritable(const std::string& sessionId) const {
+  if (readOnlyReason) return std::unexpected(*readOnlyReason);
   return checkSessionId(sessionId);
 }
 
@@ -92,7 +92,7 @@ Result<std::shared_ptr<Directory>> FileStore::trashFolder(bool create) const {
 
 AskElsewhere FileStore::askElsewhere(const std::string& sessionId) const {
   return [this, sessionId](std::string_view firstLine) -> CountedElsewhere {
-    if (onlyRead) return {};
+    if (readOnlyReason) return {};
     return countedElsewhere(
         {.root = *root, .folders = folders, .trash = store_folder::kTrash, .serializer = serializer}, sessionId,
         firstLine);

@@ -43,7 +43,7 @@ struct FileStore {
                                                  const EntrySerializer& serializer, Environment& environment);
 
   /// Returns ReadOnly for a session file outside a store. Also checks the id.
-  [[nodiscard]] Result<void> mayWrite(const std::string& sessionId) const;
+  [[nodiscard]] Result<void> checkWritable(const std::string& sessionId) const;
   /// Makes the names of the store's folders durable. Called before anything in them is acknowledged. The process that
   /// created a folder may have died before it did that, so every process does it.
   Result<void> syncFolders();
@@ -62,7 +62,7 @@ struct FileStore {
   AttachmentFolder attachments;
   FolderHold hold;  ///< Holds `root`.
   bool writeIndex = true;
-  std::optional<Error> onlyRead;  ///< Set for a session file outside a store: why nothing may be written.
+  std::optional<Error> readOnlyReason;  ///< Set for a session file outside a store: why nothing may be written.
 
  private:
   std::atomic<bool> foldersSynced_ = false;

@@ -102,7 +102,7 @@ std::vector<FileTrash::FilePlace> FileTrash::placesOf(const std::string& session
 }
 
 Result<TrashedSession> FileTrash::moveIf(const std::string& sessionId, const Allowed& allowed) {
-  BOUGH_TRY(store_.mayWrite(sessionId));
+  BOUGH_TRY(store_.checkWritable(sessionId));
   const LogFolders& folders = store_.folders;
   BOUGH_TRY(const auto locked, openLocked(folders, sessionId, LockKind::Exclusive, store_.options.lockTimeoutMs));
   BOUGH_TRY(allowed());
@@ -143,7 +143,7 @@ Result<TrashedSession> FileTrash::moveIf(const std::string& sessionId, const All
     }
   }
   (void)folders.sessions->remove(indexName(sessionId));
-  logs_.forget(sessionId);
+  logs_.drop(sessionId);
   BOUGH_TRY(syncAll({folders.sessions.get(), folders.archive.get()}));
   return moved;
 }
@@ -160,19 +160,19 @@ Result<void> FileTrash::undoInterrupted(const std::string& sessionId, const std:
   for (const std::string& name : names) {
     const std::string trashId = name.substr(0, name.find('.', std::min(name.rfind('~'), name.size())));
     const auto parsed = parseTrashId(trashId);
-    if (!parsed || parsed->sessionId != sessionId || !isThere(sessionId, trashId, *trash)) continue;
+    if (!parsed || parsed->sessionId != sessionId || !hasNameInStore(sessionId, trashId, *trash)) continue;
     BOUGH_TRY(bringBackLocked(sessionId, trashId, trash));
   }
   return {};
 }
 
-bool FileTrash::isThere(const std::string& sessionId, const std::string& trashId, Directory& trash) const {
+bool FileTrash::hasNameInStore(const std::string& sessionId, const std::string& trashId, Directory& trash) const {
   return std::ranges::any_of(placesOf(sessionId, trashId), [&](const FilePlace& place) {
     return place.isLog && isSameFile(*place.folder, place.name, trash, place.trashName);
   });
 }
 
-Result<OpenLog> FileTrash::lockOne(const std::string& sessionId, const std::string& trashId,
+Result<OpenLog> FileTrash::lockLog(const std::string& sessionId, const std::string& trashId,
                                    const std::shared_ptr<Directory>& trash, int timeoutMs) const {
   auto live = openLocked(store_.folders, sessionId, LockKind::Exclusive, timeoutMs);
   if (live || live.error().code != ErrorCode::NotFound) return live;
@@ -182,10 +182,10 @@ Result<OpenLog> FileTrash::lockOne(const std::string& sessionId, const std::stri
 // While the log has its name in the store, the session is in the store, and the names in the trash are removed.
 // Otherwise the session is in the trash, and the files beside its log are removed from the store.
 Result<void> FileTrash::removeSecondName(const TrashedSession& found, const std::shared_ptr<Directory>& trash) {
-  BOUGH_TRY(store_.mayWrite(found.sessionId));
-  BOUGH_TRY(const auto locked, lockOne(found.sessionId, found.trashId, trash, /*timeoutMs=*/0));
+  BOUGH_TRY(store_.checkWritable(found.sessionId));
+  BOUGH_TRY(const auto locked, lockLog(found.sessionId, found.trashId, trash, /*timeoutMs=*/0));
   if (locked.folder != trash) {
-    if (!isThere(found.sessionId, found.trashId, *trash)) return {};
+    if (!hasNameInStore(found.sessionId, found.trashId, *trash)) return {};
     return bringBackLocked(found.sessionId, found.trashId, trash);
   }
   bool removed = false;
@@ -226,7 +226,7 @@ Result<std::vector<TrashedSession>> FileTrash::list() {
   // A process that cannot finish a move leaves it to the next list. The session is shown once, where it is.
   std::erase_if(found, [&](const TrashedSession& each) {
     if (!twoNames.contains(each.trashId)) return false;
-    const bool there = isThere(each.sessionId, each.trashId, **trash);
+    const bool there = hasNameInStore(each.sessionId, each.trashId, **trash);
     (void)removeSecondName(each, *trash);
     return there;
   });
@@ -270,10 +270,10 @@ Result<void> FileTrash::bringBack(const std::string& trashId) {
   if (!name) return std::unexpected(noSuchTrash(trashId));
   auto trash = store_.trashFolder(false);
   if (!trash) return std::unexpected(noSuchTrash(trashId));
-  const auto locked = lockOne(name->sessionId, trashId, *trash, store_.options.lockTimeoutMs);
+  const auto locked = lockLog(name->sessionId, trashId, *trash, store_.options.lockTimeoutMs);
   if (!locked && locked.error().code == ErrorCode::NotFound) return std::unexpected(noSuchTrash(trashId));
   if (!locked) return std::unexpected(locked.error());
-  if (locked->folder != *trash && !isThere(name->sessionId, trashId, **trash)) {
+  if (locked->folder != *trash && !hasNameInStore(name->sessionId, trashId, **trash)) {
     return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", name->sessionId),
                 "move that one to the trash first; both are kept there");
   }
@@ -292,7 +292,7 @@ Result<void> FileTrash::bringBackLocked(const std::string& sessionId, const std:
     if (isSameFile(*place.folder, place.name, *trash, place.trashName)) linked.insert(place.trashName);
   }
   // The files beside the log may have been replaced or removed by now.
-  const bool wasThere = isThere(sessionId, trashId, *trash);
+  const bool wasThere = hasNameInStore(sessionId, trashId, *trash);
   bool any = wasThere;
   bool anyBeside = false;
   for (const FilePlace& place : places) {

@@ -38,11 +38,11 @@ class FileTrash final : public SharingTrash {
   [[nodiscard]] Result<void> undoInterrupted(const std::string& sessionId, const std::shared_ptr<Directory>& trash);
   /// Returns true when the session in the trash still has, or again has, its name in the store: one file with two
   /// names.
-  [[nodiscard]] bool isThere(const std::string& sessionId, const std::string& trashId, Directory& trash) const;
+  [[nodiscard]] bool hasNameInStore(const std::string& sessionId, const std::string& trashId, Directory& trash) const;
   /// Locks the session of that id in the store if there is one, otherwise the one in the trash. Nobody else moves the
   /// one in the trash meanwhile: a process that moves a session to the trash holds the lock of its log, which is the
   /// same under both names.
-  [[nodiscard]] Result<OpenLog> lockOne(const std::string& sessionId, const std::string& trashId,
+  [[nodiscard]] Result<OpenLog> lockLog(const std::string& sessionId, const std::string& trashId,
                                         const std::shared_ptr<Directory>& trash, int timeoutMs) const;
   /// Finishes an interrupted move, unless another process is at work on it.
   Result<void> removeSecondName(const TrashedSession& found, const std::shared_ptr<Directory>& trash);

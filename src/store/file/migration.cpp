@@ -150,7 +150,7 @@ class Upgrade {
     header.id = ids_.next();
     header.type = entry_type::kSessionHeader;
     header.timestamp = parseTimestamp(first.timestamp) ? first.timestamp : now_;
-    header.payload = remadeHeaderPayload(lost_, sessionId_, origin_, format_);
+    header.payload = rebuiltHeaderPayload(lost_, sessionId_, origin_, format_);
     return header;
   }
 
@@ -288,7 +288,7 @@ Result<MigrationResult> planMigration(EntryReader& old, const OpenLog& log, std:
   }
   BOUGH_TRY(auto first, old.at(0));
   if (old.isDraft() && first.type != entry_type::kSessionHeader) {
-    BOUGH_TRY(refuseOthersFile(first, sessionId, log.path()));
+    BOUGH_TRY(refuseForeignFile(first, sessionId, log.path()));
   }
   MigrationResult plan{.sessionId = std::string(sessionId),
                        .fromFormat = readHeader(first).format,

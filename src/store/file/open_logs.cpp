@@ -39,14 +39,14 @@ Result<std::shared_ptr<FileSession>> OpenLogs::session(const std::string& sessio
   auto session = std::make_shared<FileSession>(sessions_, store_, *this, sessionId, identity);
   BOUGH_TRY(session->log());
   const std::lock_guard lock(state.mutex);
-  Known& known = state.known[sessionId];
+  KnownSession& known = state.known[sessionId];
   if (auto other = known.session.lock()) return other;
   known = {.session = session, .open = session};
   state.open.insert(session.get());
   return session;
 }
 
-void OpenLogs::forget(const std::string& sessionId) {
+void OpenLogs::drop(const std::string& sessionId) {
   State& state = *state_;
   std::shared_ptr<FileSession> session;
   {
@@ -59,7 +59,7 @@ void OpenLogs::forget(const std::string& sessionId) {
       known->second.open = nullptr;
     }
   }
-  if (session) session->forgetLog();
+  if (session) session->dropLog();
 }
 
 void OpenLogs::makeRoomFor(FileSession& opening) {

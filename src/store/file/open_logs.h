@@ -24,7 +24,7 @@ class OpenLogs {
   /// Returns the session with that id. NotFound when there is none.
   Result<std::shared_ptr<FileSession>> session(const std::string& sessionId);
   /// Drops what is known about a session: its file was replaced or removed.
-  void forget(const std::string& sessionId);
+  void drop(const std::string& sessionId);
   /// Called before another log is opened: closes the least recently used log, if nobody is using it.
   void makeRoomFor(FileSession& session);
   /// Runs `work`, which opens files. If the process has reached its limit of open files, closes all logs that nobody is
@@ -38,13 +38,13 @@ class OpenLogs {
   [[nodiscard]] std::uint64_t tick() { return ++ticks_; }
 
  private:
-  struct Known {
+  struct KnownSession {
     std::weak_ptr<FileSession> session;
     std::shared_ptr<FileSession> open;  ///< Set while its log may be open.
   };
   struct State {
     std::mutex mutex;
-    std::unordered_map<std::string, Known> known;
+    std::unordered_map<std::string, KnownSession> known;
     std::unordered_set<FileSession*> open;                             ///< Those in `known` whose log may be open.
     std::unordered_map<std::string, SessionLog::Identity> identities;  ///< Of logs that were closed to make room.
   };

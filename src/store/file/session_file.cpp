@@ -11,7 +11,7 @@ namespace {
 constexpr std::pair<std::string_view, LogForm> kEndings[] = {
     {".jsonl", LogForm::Plain}, {".jsonl.zst", LogForm::Zstd}, {".jsonl.gz", LogForm::Gzip}};
 
-std::unexpected<Error> onlyRead(const std::string& path) {
+std::unexpected<Error> readOnlyError(const std::string& path) {
   return fail(ErrorCode::ReadOnly, fmt::format("{} lies outside of a store, so it is only read", path),
               "copy it into the folder `sessions` of a store to write to it");
 }
@@ -28,7 +28,7 @@ class SessionFile final : public FileBackend {
   SessionFile(std::unique_ptr<FileStore> store, std::string path, std::string sessionId)
       : FileBackend(std::move(store)), path_(std::move(path)), sessionId_(std::move(sessionId)) {
     this->store().writeIndex = false;
-    this->store().onlyRead = onlyRead(path_).error();
+    this->store().readOnlyReason = readOnlyError(path_).error();
   }
 
   [[nodiscard]] std::string describe() const override { return path_; }

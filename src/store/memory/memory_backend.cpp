@@ -26,17 +26,17 @@ class SharedHold final : public Hold {
 }  // namespace
 
 template <typename Lock>
-struct MemoryBackend::Staying {
+struct MemoryBackend::LockedSession {
   std::shared_ptr<MemorySession> session;
   Lock lock;
 };
 
-// Finds a session and locks its `staying`. Repeats the lookup if the session was removed while we waited.
+// Finds a session and locks its removalLock(). Repeats the lookup if the session was removed while we waited.
 template <typename Lock>
-Result<MemoryBackend::Staying<Lock>> MemoryBackend::findStaying(const std::string& sessionId) {
+Result<MemoryBackend::LockedSession<Lock>> MemoryBackend::lockSession(const std::string& sessionId) {
   for (;;) {
     BOUGH_TRY(auto found, find(sessionId));
-    Staying<Lock> held{.session = found, .lock = Lock(found->staying())};
+    LockedSession<Lock> held{.session = found, .lock = Lock(found->removalLock())};
     if (found->log()) return held;
   }
 }
@@ -160,7 +160,7 @@ Result<void> MemoryBackend::rewrite(const std::string& sessionId, const std::vec
 }
 
 Result<void> MemoryBackend::removeIf(const std::string& sessionId, const Allowed& allowed) {
-  BOUGH_TRY(const auto held, findStaying<ToRemove>(sessionId));
+  BOUGH_TRY(const auto held, lockSession<ToRemove>(sessionId));
   BOUGH_TRY(allowed());
   held.session->replaceLog(nullptr);
   dropUnused(sessionId);
@@ -176,12 +176,12 @@ void MemoryBackend::dropUnused(const std::string& sessionId) {
 }
 
 Result<std::unique_ptr<Hold>> MemoryBackend::pin(const std::string& sessionId, const std::string& /*entryId*/) {
-  BOUGH_TRY(auto held, findStaying<ToKeep>(sessionId));
+  BOUGH_TRY(auto held, lockSession<ToKeep>(sessionId));
   return std::make_unique<SharedHold>(std::move(held.lock), std::move(held.session));
 }
 
 Result<TrashedSession> MemoryBackend::Trash::moveIf(const std::string& sessionId, const Allowed& allowed) {
-  BOUGH_TRY(const auto held, backend_.findStaying<ToRemove>(sessionId));
+  BOUGH_TRY(const auto held, backend_.lockSession<ToRemove>(sessionId));
   BOUGH_TRY(const auto state, held.session->state());
   BOUGH_TRY(allowed());
   TrashedSession moved{

@@ -107,9 +107,9 @@ class MemoryBackend final : public SharingBackend, public ChangeFeed, public Ses
   /// Drops a removed session that nobody has open.
   void dropUnused(const std::string& sessionId);
   template <typename Lock>
-  struct Staying;
+  struct LockedSession;
   template <typename Lock>
-  Result<Staying<Lock>> findStaying(const std::string& sessionId);
+  Result<LockedSession<Lock>> lockSession(const std::string& sessionId);
 
   std::shared_ptr<MemoryStore> store_;
   std::mutex mutex_;

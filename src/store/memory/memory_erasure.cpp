@@ -9,15 +9,15 @@
 
 namespace bough {
 
-Result<bool> MemoryLog::findMadeFrom(ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer,
-                                     IdGenerator& ids) {
+Result<bool> MemoryLog::addDerivedTargets(ErasurePlan& plan, const std::string& sessionId,
+                                          const EntrySerializer& serializer, IdGenerator& ids) {
   bool grown = false;
   const std::lock_guard lock(mutex);
   for (const Line& line : lines) {
     const auto has = [&](std::string_view words) { return line.text.contains(words); };
-    if (plan.find(line.id) != nullptr || std::ranges::none_of(kMadeFromWords, has)) continue;
+    if (plan.find(line.id) != nullptr || std::ranges::none_of(kDerivedMarkers, has)) continue;
     BOUGH_TRY(const Entry entry, serializer.decode(line.text));
-    if (!isMadeFrom(plan, entry) || isErasedPayload(entry.payload)) continue;
+    if (!isDerivedFrom(plan, entry) || isErasedPayload(entry.payload)) continue;
     BOUGH_TRY(addTarget(plan, sessionId, entry, ids));
     grown = true;
   }
@@ -48,11 +48,11 @@ Result<bool> MemoryLog::erase(const ErasurePlan& plan, const std::string& sessio
   return true;
 }
 
-std::set<std::string> MemoryLog::wayBacks() {
+std::set<std::string> MemoryLog::wayBackAttachments() {
   const std::lock_guard lock(mutex);
   std::set<std::string> found;
   for (const Line& line : lines) {
-    for (std::string& sha256 : wayBacksNamedIn(line.text)) found.insert(std::move(sha256));
+    for (std::string& sha256 : wayBackAttachmentsIn(line.text)) found.insert(std::move(sha256));
   }
   return found;
 }
@@ -78,7 +78,7 @@ Result<ErasureReport> MemoryBackend::erase(const Erasure& erasure) {
   for (bool grown = true; grown;) {
     grown = false;
     for (const auto& [id, log] : allLogs()) {
-      BOUGH_TRY(const bool more, log->findMadeFrom(plan, id, store_->serializer, store_->ids));
+      BOUGH_TRY(const bool more, log->addDerivedTargets(plan, id, store_->serializer, store_->ids));
       grown = grown || more;
     }
   }
@@ -95,12 +95,12 @@ Result<ErasureReport> MemoryBackend::erase(const Erasure& erasure) {
     }
   }
   for (const auto& [id, log] : allLogs()) {
-    for (const std::string& sha256 : log->wayBacks()) {
+    for (const std::string& sha256 : log->wayBackAttachments()) {
       const auto bytes = attachments_.get(sha256);
-      if (bytes && wayBackHolds(plan, *bytes)) plan.wayBacks.push_back(sha256);
+      if (bytes && wayBackNamesTarget(plan, *bytes)) plan.wayBackAttachments.push_back(sha256);
     }
   }
-  BOUGH_TRY(const auto undone, attachments_.removeIf(plan.wayBacks, [](const std::string&) { return true; }));
+  BOUGH_TRY(const auto undone, attachments_.removeIf(plan.wayBackAttachments, [](const std::string&) { return true; }));
   BOUGH_TRY(const auto removed, attachments_.removeUnused(plan.attachments));
   report.removedAttachments = undone + removed;
   for (const std::string& sha256 : plan.attachments) {

@@ -208,7 +208,7 @@ Result<SessionState> MemorySession::state() {
 Result<AppendResult> MemorySession::append(AppendRequest& request) {
   BOUGH_TRY(const auto from, origin());
   BOUGH_TRY(const auto shared, historyOf(from));
-  const std::shared_lock stays(staying_);  // an acknowledged entry must be in the store, not in the trash
+  const std::shared_lock stays(removalLock_);  // an acknowledged entry must be in the store, not in the trash
   auto result = with([&](MemoryLog& log) -> Result<AppendResult> {
     BOUGH_TRY(const Entry first, store_->serializer.decode(log.lines.front().text));
     BOUGH_TRY(checkFormat(first, sessionId(), kWhere, 0, store_->serializer.schemaVersion()));

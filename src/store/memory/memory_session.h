@@ -45,13 +45,13 @@ struct MemoryLog {
   /// Returns kElsewhere when the session does not have the entry.
   [[nodiscard]] std::uint32_t sequenceOf(const std::string& id) const;
   [[nodiscard]] Result<SessionState> state(const std::string& sessionId, const EntrySerializer& serializer) const;
-  /// Adds entries that repeat entries of the plan (isMadeFrom) to the plan. Returns whether there were any.
-  Result<bool> findMadeFrom(ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer,
-                            IdGenerator& ids);
+  /// Adds entries that repeat entries of the plan (isDerivedFrom) to the plan. Returns whether there were any.
+  Result<bool> addDerivedTargets(ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer,
+                                 IdGenerator& ids);
   /// Returns true when there was something to erase.
   Result<bool> erase(const ErasurePlan& plan, const std::string& sessionId, const EntrySerializer& serializer);
   /// Returns the attachments that may be the way back of a migration.
-  std::set<std::string> wayBacks();
+  std::set<std::string> wayBackAttachments();
   /// Exports sealed lines as in a file, each entry as a batch of one.
   void exportTo(const std::function<bool(std::string_view)>& line) const;
 
@@ -90,7 +90,7 @@ class MemorySession final : public SharingSession {
   /// Replaces the log and returns the previous one.
   std::shared_ptr<MemoryLog> replaceLog(std::shared_ptr<MemoryLog> log);
   /// Held shared by those who need the session to stay, exclusively by the one who removes it.
-  [[nodiscard]] std::shared_mutex& staying() { return staying_; }
+  [[nodiscard]] std::shared_mutex& removalLock() { return removalLock_; }
 
  private:
   class View;
@@ -98,7 +98,7 @@ class MemorySession final : public SharingSession {
   auto with(Use use) -> decltype(use(std::declval<MemoryLog&>()));
 
   std::shared_ptr<MemoryStore> store_;
-  std::shared_mutex staying_;
+  std::shared_mutex removalLock_;
   std::mutex mutex_;  // guards the pointer log_, not the log itself
   std::shared_ptr<MemoryLog> log_;
 };

@@ -24,7 +24,7 @@ constexpr std::size_t kEnvelopeBytes = 256;  // about the size of an entry in a 
 
 // Returns true when the entries continue from the head and their ids were generated for this call.
 bool isChain(const Database& database, const QueuedAppend& append) {
-  return database.pool.location().append == AppendForm::Mixed && append.terms.mode == Mode::OwnIds &&
+  return database.pool.location().append == AppendForm::Mixed && append.terms.mode == CheckMode::OwnIds &&
          append.plan->continuesHead();
 }
 
@@ -81,8 +81,8 @@ Call chainOfEach(Database& database, const std::vector<QueuedAppend*>& group) {
   return database.call(kChainOfEach, std::move(parameters));
 }
 
-void answer(QueuedAppend& append, Result<std::string> said) {
-  append.answer = std::move(said);
+void setAnswer(QueuedAppend& append, Result<std::string> answer) {
+  append.answer = std::move(answer);
   append.answered = true;
 }
 
@@ -93,12 +93,12 @@ Call appendCall(Database& database, const QueuedAppend& append) {
   Parameters parameters = beginning(database, append);
   parameters.number(static_cast<std::int64_t>(append.terms.mode));
   append.plan->addEntries(parameters);
-  append.plan->addNeeds(parameters);
+  append.plan->addRequired(parameters);
   append.plan->addHead(parameters);
   if (database.pool.location().append == AppendForm::Statement) {
     return database.call(kAppendStatement, std::move(parameters));
   }
-  parameters.truth(append.terms.mode != Mode::Looked && append.plan->isChain());
+  parameters.truth(append.terms.mode != CheckMode::AlreadyChecked && append.plan->isChain());
   return database.call(kAppend, std::move(parameters));
 }
 
@@ -144,14 +144,15 @@ void AppendQueue::runGroup(std::vector<QueuedAppend*>& group) {
     const auto done = runTogether(group);
     if (done) return;
     if (done.error().trouble != Trouble::Refused) {
-      for (QueuedAppend* each : group) answer(*each, std::unexpected(done.error().error));
+      for (QueuedAppend* each : group) setAnswer(*each, std::unexpected(done.error().error));
       return;
     }
   }
   // There is only one append, or one of them made the server refuse all: run each alone.
   for (QueuedAppend* each : group) {
     const auto rows = database_.pool.run(appendCall(database_, *each));
-    answer(*each, rows ? Result<std::string>(rows->empty() ? "" : rows->string(0, 0)) : std::unexpected(rows.error()));
+    setAnswer(*each,
+              rows ? Result<std::string>(rows->empty() ? "" : rows->string(0, 0)) : std::unexpected(rows.error()));
   }
 }
 
@@ -168,7 +169,7 @@ Exchange<void> AppendQueue::runTogether(const std::vector<QueuedAppend*>& group)
   for (std::size_t i = 0; i < group.size(); ++i) {
     const Rows& rows = asOne ? answers->front() : (*answers)[i];
     const int row = asOne ? static_cast<int>(i) : 0;
-    answer(*group[i], row < rows.size() ? rows.string(row, 0) : "");
+    setAnswer(*group[i], row < rows.size() ? rows.string(row, 0) : "");
   }
   return {};
 }

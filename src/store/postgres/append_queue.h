@@ -17,13 +17,13 @@
 namespace bough::postgres {
 
 /// How many checks the database makes for a batch; see schema_functions.h.
-enum class Mode : std::uint8_t { Look, Looked, OwnIds };
+enum class CheckMode : std::uint8_t { CheckAll, AlreadyChecked, OwnIds };
 
 /// The conditions of a batch, besides its entries.
 struct AppendTerms {
   std::optional<std::string> expectedTail = {};
   std::optional<std::uint64_t> turn = {};
-  Mode mode = Mode::Look;
+  CheckMode mode = CheckMode::CheckAll;
 };
 
 /// An append that waits for its answer.

@@ -18,7 +18,7 @@ SELECT a.sha256, a.bytes, CASE WHEN a.part = 0 THEN
 
 }  // namespace
 
-Error Attached::whyNot(const std::string& sha256) const {
+Error Attached::errorFor(const std::string& sha256) const {
   if (!damaged.contains(sha256)) {
     return fail(ErrorCode::NotFound, fmt::format("attachment {} is missing", sha256)).error();
   }

@@ -16,7 +16,7 @@ struct Attached {
   std::set<std::string> damaged;  ///< Their bytes do not match the digest.
 
   /// Returns the reason why an attachment is not in `bytes`.
-  [[nodiscard]] Error whyNot(const std::string& sha256) const;
+  [[nodiscard]] Error errorFor(const std::string& sha256) const;
 };
 
 /// Reads these attachments with one exchange. At most these bytes and one part are in memory.

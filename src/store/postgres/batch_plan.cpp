@@ -110,10 +110,10 @@ class Planner {
   void need(const std::string& id, EntryKind by, bool asParent = false) {
     if (places_.contains(id) || (!asParent && id == head_)) return;
     const bool hides = by == EntryKind::Redaction;
-    plan_.needs.push_back(id);
-    plan_.needKinds.push_back(kindBits(asParent ? isAny : hides ? canBeRedacted : isConversation));
-    plan_.needSequences.push_back(0);
-    plan_.needDepths.push_back(0);
+    plan_.requiredIds.push_back(id);
+    plan_.requiredKinds.push_back(kindBits(asParent ? isAny : hides ? canBeRedacted : isConversation));
+    plan_.requiredSequences.push_back(0);
+    plan_.requiredDepths.push_back(0);
   }
 
   void moveHead(std::int64_t place, EntryKind kind, std::string_view payload, std::string_view id) {
@@ -168,7 +168,7 @@ std::string_view typeOf(EntryKind kind) {
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
-void noteMadeTime(BatchPlan& plan, std::size_t place) {
+void noteGeneratedTime(BatchPlan& plan, std::size_t place) {
   constexpr std::string_view kKey = R"("timestamp":")";
   const std::size_t at = plan.bodies[place].find(kKey);
   if (at != std::string_view::npos) plan.times[place] = static_cast<std::int64_t>(at + kKey.size());
@@ -197,21 +197,21 @@ void BatchPlan::addEntries(Parameters& parameters) const {
   parameters.byteTexts(bodies);
 }
 
-void BatchPlan::addNeeds(Parameters& parameters) const {
-  if (needs.empty()) {
+void BatchPlan::addRequired(Parameters& parameters) const {
+  if (requiredIds.empty()) {
     parameters.nothing().nothing();
     return;
   }
   std::vector<std::int64_t> numbers;
-  for (std::size_t i = 0; i < needs.size(); ++i) {
-    numbers.insert(numbers.end(), {needKinds[i], needSequences[i], needDepths[i]});
+  for (std::size_t i = 0; i < requiredIds.size(); ++i) {
+    numbers.insert(numbers.end(), {requiredKinds[i], requiredSequences[i], requiredDepths[i]});
   }
-  parameters.texts(needs).numbers(numbers);
+  parameters.texts(requiredIds).numbers(numbers);
 }
 
 bool BatchPlan::isChain() const {
   const auto last = static_cast<std::int64_t>(ids.size()) - 1;
-  if (last < 0 || headPlace != last || !headFresh || !needs.empty() || places[0] == kNamed) return false;
+  if (last < 0 || headPlace != last || !headFresh || !requiredIds.empty() || places[0] == kNamed) return false;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto place = static_cast<std::int64_t>(i);
     if (types[i] || targets[i] || attachments[i] || segments[i] != 0 || joins[i] != joins[0]) return false;

@@ -8,7 +8,7 @@
 // - segments: the place where the entry's run begins;
 // - joins: kJoins when that run continues the run of the session's head; kMayJoin when it does so if the parent that it
 //   names is the head;
-// - needs: ids outside the batch that must exist, each with its permitted kinds, as bits.
+// - requiredIds: ids outside the batch that must exist, each with its permitted kinds, as bits.
 #pragma once
 
 #include <cstdint>
@@ -44,10 +44,10 @@ struct BatchPlan {
   std::vector<std::optional<std::string>> attachments;
   std::vector<std::string_view> bodies;
   std::vector<std::int64_t> times;  ///< Where the body contains a generated timestamp; -1: nowhere.
-  std::vector<std::string> needs;
-  std::vector<std::int64_t> needKinds;
-  std::vector<std::int64_t> needSequences;  ///< kNamed: the entry is in the shared history, at this depth.
-  std::vector<std::int64_t> needDepths;
+  std::vector<std::string> requiredIds;
+  std::vector<std::int64_t> requiredKinds;
+  std::vector<std::int64_t> requiredSequences;  ///< kNamed: the entry is in the shared history, at this depth.
+  std::vector<std::int64_t> requiredDepths;
   std::int64_t headPlace = kUnchanged;
   std::string head;
   bool headFresh = false;
@@ -55,7 +55,7 @@ struct BatchPlan {
 
   /// Adds the arrays that both functions take, in their order. An array without any value is NULL.
   void addEntries(Parameters& parameters) const;
-  void addNeeds(Parameters& parameters) const;
+  void addRequired(Parameters& parameters) const;
   /// Returns true when each entry continues from the one before it, and the first from the session's head or from
   /// nothing, when the head follows them, and when the batch names nothing else.
   [[nodiscard]] bool isChain() const;
@@ -79,7 +79,7 @@ inline constexpr std::size_t kMostStatementBytes = std::size_t{4} << 20;
 
 /// Records that the caller gave no timestamp for the entry at a place: another delivery of the entry may have a
 /// different one.
-void noteMadeTime(BatchPlan& plan, std::size_t place);
+void noteGeneratedTime(BatchPlan& plan, std::size_t place);
 
 /// Returns the kinds for which `right` is true, as bits.
 std::int64_t kindBits(bool (*right)(EntryKind));

@@ -99,7 +99,7 @@ ChangeHub::ChangeHub(Database& database)
 
 ChangeHub::~ChangeHub() {
   if (::getpid() != process_) {  // the threads belong to the parent
-    if (speaker_.joinable()) speaker_.detach();
+    if (announcer_.joinable()) announcer_.detach();
     if (listener_.joinable()) listener_.detach();
     return;
   }
@@ -115,7 +115,7 @@ void ChangeHub::stop() {
     noted_.notify_all();
     if (wakeWrite_ >= 0) (void)!::write(wakeWrite_, "x", 1);
   }
-  if (speaker_.joinable()) speaker_.join();
+  if (announcer_.joinable()) announcer_.join();
   if (listener_.joinable()) listener_.join();
 }
 
@@ -127,16 +127,16 @@ void ChangeHub::note(const std::string& sessionId) {
 
 void ChangeHub::noteGuarded(const std::string& sessionId) {
   const std::lock_guard lock(mutex_);
-  const bool isFirst = waiting_.empty();  // the speaker collects the others and is not woken for each
+  const bool isFirst = waiting_.empty();  // the announcer collects the others and is not woken for each
   waiting_.insert(sessionId);
-  if (!speaker_.joinable() && !stopping_) {
+  if (!announcer_.joinable() && !stopping_) {
     // Without the thread nobody is notified. The next change tries again, and followers look by themselves.
-    if (auto started = startThread("to tell of changes", [this] { speak(); })) speaker_ = std::move(*started);
+    if (auto started = startThread("to tell of changes", [this] { announceLoop(); })) announcer_ = std::move(*started);
   }
   if (isFirst) noted_.notify_all();
 }
 
-void ChangeHub::speak() {
+void ChangeHub::announceLoop() {
   Deadline next = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -145,7 +145,7 @@ void ChangeHub::speak() {
     noted_.wait_until(lock, std::max(next, std::chrono::steady_clock::now() + kFirst), [&] { return stopping_; });
     // A failure, of the server or of memory, is not reported: the followers look by themselves.
     ThreadFailure failure;
-    failure.guard([&] { tell(lock); });
+    failure.guard([&] { announce(lock); });
     if (!lock.owns_lock()) lock.lock();
     if (failure.failed()) waiting_.clear();
     next = std::chrono::steady_clock::now() + kGather;
@@ -153,7 +153,7 @@ void ChangeHub::speak() {
 }
 
 // Releases the lock before it calls the server.
-void ChangeHub::tell(std::unique_lock<std::mutex>& lock) {
+void ChangeHub::announce(std::unique_lock<std::mutex>& lock) {
   std::string payload;
   while (!waiting_.empty() && payload.size() + waiting_.begin()->size() < kMostPayloadBytes) {
     payload += (payload.empty() ? "" : ",") + *waiting_.begin();
@@ -176,7 +176,7 @@ Result<std::unique_ptr<ChangeWatcher>> ChangeHub::watch(const std::vector<std::s
       return fail(ErrorCode::Io, "no pipe can be made", "close some files");
     wakeRead_ = ends[0];
     wakeWrite_ = ends[1];
-    auto started = startThread("to wait for changes", [this] { listen(); });
+    auto started = startThread("to wait for changes", [this] { listenLoop(); });
     if (!started) {
       ::close(std::exchange(wakeRead_, -1));
       ::close(std::exchange(wakeWrite_, -1));
@@ -193,7 +193,7 @@ void ChangeHub::wakeAll() {
   watched_->changed.notify_all();
 }
 
-void ChangeHub::listen() {
+void ChangeHub::listenLoop() {
   const auto stopped = [&] {
     const std::lock_guard lock(mutex_);
     return stopping_;

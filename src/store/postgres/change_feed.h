@@ -33,9 +33,9 @@ class ChangeHub {
   class Watcher;
   struct Watched;
   void noteGuarded(const std::string& sessionId);
-  void speak();
-  void tell(std::unique_lock<std::mutex>& lock);
-  void listen();
+  void announceLoop();
+  void announce(std::unique_lock<std::mutex>& lock);
+  void listenLoop();
   Exchange<void> listenOn(Connection& connection);
   void wakeAll();
   void stop();
@@ -48,7 +48,7 @@ class ChangeHub {
   std::condition_variable noted_;
   std::set<std::string> waiting_;  // changed sessions that were not announced yet
   bool stopping_ = false;
-  std::jthread speaker_;
+  std::jthread announcer_;
   std::jthread listener_;
   int wakeRead_ = -1;  // a pipe that ends the listener's wait
   int wakeWrite_ = -1;

@@ -24,19 +24,19 @@ constexpr Statement kNamedEntries{"named_entries", R"sql(
 SELECT e.entry_id, e.parent_id, e.body, l.own, l.depth FROM @.locate($1, $2) l
   JOIN @.entries e ON e.session_id = l.session_id AND e.life = l.life AND e.seq = l.seq)sql"};
 
-enum class Status : std::uint8_t { Stored, Duplicate, OtherTail, NoSession, LookCloser, LaterTurn };
+enum class Status : std::uint8_t { Stored, Duplicate, OtherTail, NoSession, CheckInDetail, LaterTurn };
 
 // The answer of the database: `STATUS FENCE TAIL`, or only the status.
 struct Verdict {
-  Status status = Status::LookCloser;
+  Status status = Status::CheckInDetail;
   std::uint64_t fence = 0;
   std::string_view tail;
 
-  explicit Verdict(std::string_view said) {
-    if (said.empty()) return;
-    status = static_cast<Status>(said.front() - '0');
-    const char* const end = said.data() + said.size();
-    const auto number = std::from_chars(said.data() + std::min<std::size_t>(2, said.size()), end, fence);
+  explicit Verdict(std::string_view answer) {
+    if (answer.empty()) return;
+    status = static_cast<Status>(answer.front() - '0');
+    const char* const end = answer.data() + answer.size();
+    const auto number = std::from_chars(answer.data() + std::min<std::size_t>(2, answer.size()), end, fence);
     if (number.ptr != end) tail = {number.ptr + 1, end};
   }
 };
@@ -78,7 +78,7 @@ class NamedEntries final : public LogView, public SharedEntries {
     std::int64_t depth = 0;
   };
 
-  Result<void> take(const Database& database, const Rows& session, const Rows& named) {
+  Result<void> load(const Database& database, const Rows& session, const Rows& named) {
     tail_ = session.string(0, 0);
     head_ = session.string(0, 1);
     std::string line;
@@ -156,12 +156,12 @@ void keepIds(AppendRequest& request, const BatchLines& lines) {
 }
 
 // Fills in the depths of needed entries from the shared history, which are not among the session's own entries.
-void takeDepths(const NamedEntries& named, BatchPlan& plan) {
-  for (std::size_t i = 0; i < plan.needs.size(); ++i) {
-    const NamedEntries::Named* const found = named.find(plan.needs[i]);
+void setRequiredDepths(const NamedEntries& named, BatchPlan& plan) {
+  for (std::size_t i = 0; i < plan.requiredIds.size(); ++i) {
+    const NamedEntries::Named* const found = named.find(plan.requiredIds[i]);
     if (found == nullptr || found->own) continue;
-    plan.needSequences[i] = BatchPlan::kNamed;
-    plan.needDepths[i] = found->depth;
+    plan.requiredSequences[i] = BatchPlan::kNamed;
+    plan.requiredDepths[i] = found->depth;
   }
 }
 
@@ -171,12 +171,12 @@ bool needsParts(const AppendRequest& request) {
   return bytes > kMostStatementBytes && request.entries.size() > 1;
 }
 
-bool areIdsMade(const AppendRequest& request) {
+bool areIdsGenerated(const AppendRequest& request) {
   return std::ranges::all_of(request.entries, [](const Entry& entry) { return entry.id.empty(); });
 }
 
 // Drops the holds of the attachments that a batch names: the append has ended them in the database.
-void letGo(Database& database, const BatchPlan& plan) {
+void dropHolds(Database& database, const BatchPlan& plan) {
   const std::lock_guard lock(database.held.mutex);
   for (const auto& attachment : plan.attachments) {
     if (attachment) database.held.sha256s.erase(*attachment);
@@ -204,15 +204,16 @@ std::unique_ptr<PostgresSession::Prepared> PostgresSession::prepare(AppendReques
                              database_.ids, database_.environment.clock, prepared->lines);
   if (!result || prepared->lines.size() != request.entries.size()) return nullptr;
   prepared->result = std::move(*result);
-  prepared->ownIds = areIdsMade(request);
+  prepared->ownIds = areIdsGenerated(request);
   prepared->plan = planBatch(prepared->lines, kAssumedHead);
   if (looksLikeHead(request, prepared->plan)) return nullptr;
   for (std::size_t i = 0; i < request.entries.size(); ++i) {
-    if (request.entries[i].timestamp.empty()) noteMadeTime(prepared->plan, i);
+    if (request.entries[i].timestamp.empty()) noteGeneratedTime(prepared->plan, i);
   }
   prepared->queued.sessionId = sessionId();
-  prepared->queued.terms = {
-      .expectedTail = request.expectedTail, .turn = request.turn, .mode = prepared->ownIds ? Mode::OwnIds : Mode::Look};
+  prepared->queued.terms = {.expectedTail = request.expectedTail,
+                            .turn = request.turn,
+                            .mode = prepared->ownIds ? CheckMode::OwnIds : CheckMode::CheckAll};
   prepared->queued.plan = &prepared->plan;
   return prepared;
 }
@@ -221,17 +222,17 @@ Result<AppendResult> PostgresSession::resultOf(AppendRequest& request, Prepared&
   Result<std::string>& answer = prepared.queued.answer;
   if (!answer && answer.error().code == ErrorCode::IdConflict) {
     // Another client has just stored one of these ids, or an attempt of this call whose answer was lost has stored it.
-    if (!prepared.ownIds) return judge(request, false);
+    if (!prepared.ownIds) return appendUnderLock(request, false);
     keepIds(request, prepared.lines);
-    prepared.queued.terms.mode = Mode::Look;
+    prepared.queued.terms.mode = CheckMode::CheckAll;
     prepared.queued.answered = prepared.queued.done = false;
     QueuedAppend* again = &prepared.queued;
     queue_.run(std::span(&again, 1));
   }
-  BOUGH_TRY(const std::string said, std::move(answer));
-  if (said.empty()) return std::unexpected(database_.noSession(sessionId()));
+  BOUGH_TRY(const std::string answerText, std::move(answer));
+  if (answerText.empty()) return std::unexpected(database_.noSession(sessionId()));
   AppendResult& result = prepared.result;
-  const Verdict verdict(said);
+  const Verdict verdict(answerText);
   switch (verdict.status) {
     case Status::Stored: break;
     case Status::Duplicate:
@@ -242,9 +243,9 @@ Result<AppendResult> PostgresSession::resultOf(AppendRequest& request, Prepared&
     case Status::LaterTurn:
       return std::unexpected(turnConflict(sessionId(), *request.turn, verdict.fence, verdict.tail));
     case Status::NoSession: return std::unexpected(database_.noSession(sessionId()));
-    default: return judge(request, prepared.ownIds);
+    default: return appendUnderLock(request, prepared.ownIds);
   }
-  letGo(database_, prepared.plan);
+  dropHolds(database_, prepared.plan);
   changes_.note(sessionId());
   return result;
 }
@@ -265,14 +266,14 @@ std::vector<Result<AppendResult>> PostgresSession::appendAll(AppendQueue& queue,
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const auto& [session, request] = batches[i];
     results.push_back(prepared[i] ? session->resultOf(*request, *prepared[i])
-                                  : session->judge(*request, areIdsMade(*request)));
+                                  : session->appendUnderLock(*request, areIdsGenerated(*request)));
   }
   return results;
 }
 
 // Locks the session's row, loads everything that the batch names, and lets the rules decide. `ownIds`: all ids were
 // generated for this call.
-Result<AppendResult> PostgresSession::judge(AppendRequest& request, bool ownIds) {
+Result<AppendResult> PostgresSession::appendUnderLock(AppendRequest& request, bool ownIds) {
   Result<AppendResult> result;
   std::optional<AppendResult> tried;  // the result of an earlier attempt
   const auto work = [&](Connection& connection) -> Exchange<void> {
@@ -295,7 +296,7 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request, bool ownIds)
     const int format = database_.serializer.schemaVersion();
     if (auto may = checkFormat(*first, sessionId(), database_.shown(), 0, format); !may) return refuse(may.error());
     NamedEntries named;
-    if (auto taken = named.take(database_, session, (*looked)[2]); !taken) return refuse(taken.error());
+    if (auto loaded = named.load(database_, session, (*looked)[2]); !loaded) return refuse(loaded.error());
     BatchLines lines;
     result = prepareBatch(named,
                           {.sessionId = sessionId(),
@@ -316,9 +317,9 @@ Result<AppendResult> PostgresSession::judge(AppendRequest& request, bool ownIds)
       BatchPlan plan;
       if (!lines.empty()) {
         plan = planPart(lines, next, head);
-        takeDepths(named, plan);
-        calls.push_back(
-            appendCall(database_, {.sessionId = sessionId(), .terms = {.mode = Mode::Looked}, .plan = &plan}));
+        setRequiredDepths(named, plan);
+        calls.push_back(appendCall(
+            database_, {.sessionId = sessionId(), .terms = {.mode = CheckMode::AlreadyChecked}, .plan = &plan}));
       }
       next += plan.ids.size();
       if (plan.headPlace != BatchPlan::kUnchanged) head = plan.head;

@@ -92,7 +92,7 @@ Result<void> PostgresAttachments::put(const std::string& sha256, std::string_vie
 Result<std::string> PostgresAttachments::get(const std::string& sha256) {
   BOUGH_TRY(Attached attached, readAttached(database_, {sha256}));
   const auto found = attached.bytes.find(sha256);
-  if (found == attached.bytes.end()) return std::unexpected(attached.whyNot(sha256));
+  if (found == attached.bytes.end()) return std::unexpected(attached.errorFor(sha256));
   return std::move(found->second);
 }
 

@@ -75,10 +75,10 @@ Result<void> eachHolding(Database& database, std::string_view words, const UseLi
 Result<void> addConverted(Database& database, ErasurePlan& plan) {
   for (bool grown = true; grown;) {
     grown = false;
-    for (const std::string_view words : kMadeFromWords) {
+    for (const std::string_view words : kDerivedMarkers) {
       BOUGH_TRY(eachHolding(database, words,
                             [&](const std::string& sessionId, const Entry& entry, std::string_view) -> Result<void> {
-                              if (plan.find(entry.id) != nullptr || !isMadeFrom(plan, entry)) return {};
+                              if (plan.find(entry.id) != nullptr || !isDerivedFrom(plan, entry)) return {};
                               if (isErasedPayload(entry.payload)) return {};
                               BOUGH_TRY(addTarget(plan, sessionId, entry, database.ids));
                               grown = true;
@@ -92,14 +92,14 @@ Result<void> addConverted(Database& database, ErasurePlan& plan) {
 Result<void> addWayBacks(Database& database, AttachmentStore& attachments, ErasurePlan& plan) {
   return eachHolding(database, "provider_migration",
                      [&](const std::string&, const Entry&, std::string_view line) -> Result<void> {
-                       for (std::string& sha256 : wayBacksNamedIn(line)) {
+                       for (std::string& sha256 : wayBackAttachmentsIn(line)) {
                          const auto bytes = attachments.get(sha256);
                          const bool gone = !bytes && bytes.error().code == ErrorCode::NotFound;
                          const bool damaged = !bytes && bytes.error().code == ErrorCode::Damaged;
                          if (!bytes && !gone && !damaged) return std::unexpected(bytes.error());
                          // Nobody can use a damaged way back, and it cannot be determined what it contains of the plan.
-                         if (damaged || (bytes && wayBackHolds(plan, *bytes)))
-                           plan.wayBacks.push_back(std::move(sha256));
+                         if (damaged || (bytes && wayBackNamesTarget(plan, *bytes)))
+                           plan.wayBackAttachments.push_back(std::move(sha256));
                        }
                        return {};
                      });
@@ -190,9 +190,9 @@ Result<Done> eraseAll(Database& database, const ErasurePlan& plan) {
         for (Call& call : *calls) changes.push_back(std::move(call));
       }
     }
-    Parameters wayBacks;
-    wayBacks.texts(plan.wayBacks);
-    changes.push_back(database.call(kRemoveParts, std::move(wayBacks)));
+    Parameters wayBackAttachments;
+    wayBackAttachments.texts(plan.wayBackAttachments);
+    changes.push_back(database.call(kRemoveParts, std::move(wayBackAttachments)));
     changes.push_back({.sql = "COMMIT"});
     auto changed = connection.run(changes, prepare, deadline);
     if (!changed) return std::unexpected(changed.error());
@@ -206,7 +206,7 @@ Result<Done> eraseAll(Database& database, const ErasurePlan& plan) {
 // because the answer of the statement that removes them can be lost.
 Result<std::set<std::string>> presentOf(Database& database, const ErasurePlan& plan) {
   std::vector<std::string> named = plan.attachments;
-  named.insert(named.end(), plan.wayBacks.begin(), plan.wayBacks.end());
+  named.insert(named.end(), plan.wayBackAttachments.begin(), plan.wayBackAttachments.end());
   std::set<std::string> present;
   if (named.empty()) return present;
   Parameters parameters;

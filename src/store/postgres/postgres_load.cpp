@@ -412,7 +412,7 @@ class PostgresSession::Loading {
     for (Part& part : parts_) {
       if (!query_.options.showRedacted && !redactions_.empty()) {
         for (Entry& entry : part.entries) {
-          if (redactions_.hide(entry)) lost.forget(session_.sessionId(), entry.id);
+          if (redactions_.hide(entry)) lost.noteReadable(session_.sessionId(), entry.id);
         }
       }
       std::erase_if(part.attached, [&](const auto& each) { return part.entries[each.first].redacted; });
@@ -430,10 +430,10 @@ class PostgresSession::Loading {
       for (const auto& [place, digest] : part.attached) {
         const auto bytes = attached.bytes.find(digest);
         if (bytes == attached.bytes.end()) {
-          lost.replace(session_.sessionId(), part.entries[place], attached.whyNot(digest));
+          lost.markLost(session_.sessionId(), part.entries[place], attached.errorFor(digest));
           continue;
         }
-        lost.forget(session_.sessionId(), part.entries[place].id);
+        lost.noteReadable(session_.sessionId(), part.entries[place].id);
         const bool last = --uses[digest] == 0;
         part.entries[place].payload = last ? std::move(bytes->second) : bytes->second;
       }

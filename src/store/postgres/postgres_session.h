@@ -55,7 +55,7 @@ class PostgresSession final : public SharingSession {
   [[nodiscard]] Parameters byId() const;
   std::unique_ptr<Prepared> prepare(AppendRequest& request);
   Result<AppendResult> resultOf(AppendRequest& request, Prepared& prepared);
-  Result<AppendResult> judge(AppendRequest& request, bool ownIds);
+  Result<AppendResult> appendUnderLock(AppendRequest& request, bool ownIds);
 
   Database& database_;
   AppendQueue& queue_;

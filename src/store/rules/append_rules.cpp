@@ -205,7 +205,7 @@ class BatchRules {
     if (!target) return {};
     const std::string& id = target->entryId;
     BOUGH_TRY(auto known, id == lines_.back().id() ? Result<std::optional<Entry>>(std::nullopt) : stored(id));
-    return judgeTarget(sessionId_, *target, known ? std::optional(known->type) : std::nullopt);
+    return checkControlTarget(sessionId_, *target, known ? std::optional(known->type) : std::nullopt);
   }
 
   void advanceHead(const Entry& entry, EntryKind kind, std::string_view id) {

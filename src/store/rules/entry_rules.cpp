@@ -121,8 +121,8 @@ std::optional<ControlTarget> targetOf(const Entry& entry, EntryKind kind) {
   return ControlTarget{.entryId = std::move(*id), .rule = rule};
 }
 
-Result<void> judgeTarget(std::string_view sessionId, const ControlTarget& target,
-                         const std::optional<std::string>& type) {
+Result<void> checkControlTarget(std::string_view sessionId, const ControlTarget& target,
+                                const std::optional<std::string>& type) {
   if (!type) {
     return fail(ErrorCode::NotFound, fmt::format("session {} has no entry {}", sessionId, target.entryId),
                 "`bough cat` prints all entries of a session");

@@ -38,8 +38,8 @@ struct ControlTarget {
 std::optional<ControlTarget> targetOf(const Entry& entry, EntryKind kind);
 /// Checks that a control entry may name an entry of this type. NotFound when `type` is std::nullopt: there is no such
 /// entry.
-Result<void> judgeTarget(std::string_view sessionId, const ControlTarget& target,
-                         const std::optional<std::string>& type);
+Result<void> checkControlTarget(std::string_view sessionId, const ControlTarget& target,
+                                const std::optional<std::string>& type);
 
 /// Returns true when entries of this kind can be hidden. Entries that are needed to read a session cannot.
 bool canBeRedacted(EntryKind kind);

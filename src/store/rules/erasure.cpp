@@ -97,7 +97,7 @@ Result<void> addTarget(ErasurePlan& plan, const std::string& sessionId, const En
   return {};
 }
 
-bool isMadeFrom(const ErasurePlan& plan, const Entry& stored) {
+bool isDerivedFrom(const ErasurePlan& plan, const Entry& stored) {
   const auto migration = stored.meta.empty() ? std::nullopt : json::findMember(stored.meta, "migration");
   if (migration && namesTarget(plan, *migration)) return true;
   const auto transcript = json::findMember(stored.payload, "transcript");
@@ -111,10 +111,11 @@ std::optional<AgentLine> agentLineOf(std::string_view payload) {
   auto agent = json::findString(*transcript, "agent");
   const auto at = json::findUnsigned(*transcript, "at");
   if (!agent || !at) return std::nullopt;
-  return AgentLine{.agent = std::move(*agent), .at = *at, .isHere = json::findMember(*transcript, "line").has_value()};
+  return AgentLine{
+      .agent = std::move(*agent), .at = *at, .payloadHasLine = json::findMember(*transcript, "line").has_value()};
 }
 
-std::vector<std::string> wayBacksNamedIn(std::string_view line) {
+std::vector<std::string> wayBackAttachmentsIn(std::string_view line) {
   constexpr std::size_t kDigits = 64;
   std::vector<std::string> names;
   if (!line.contains("provider_migration")) return names;
@@ -125,7 +126,7 @@ std::vector<std::string> wayBacksNamedIn(std::string_view line) {
   return names;
 }
 
-bool wayBackHolds(const ErasurePlan& plan, std::string_view wayBack) {
+bool wayBackNamesTarget(const ErasurePlan& plan, std::string_view wayBack) {
   return std::ranges::any_of(plan.targets, [&](const auto& each) {
     return wayBack.contains('"' + each.first + '"') || wayBack.contains('"' + each.first + "\\\"");
   });
@@ -149,7 +150,7 @@ Entry erasedEntry(const Entry& stored, const ErasureTarget& target) {
   return left;
 }
 
-Entry erasedDamage(const ErasurePlan& plan, const ErasureTarget& target) {
+Entry erasedDamagedEntry(const ErasurePlan& plan, const ErasureTarget& target) {
   Entry lost{.id = target.entryId, .parentId = target.damaged->parentId, .timestamp = plan.timestamp};
   lost.type = entry_type::kCustom;
   return erasedEntry(lost, target);

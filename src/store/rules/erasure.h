@@ -54,7 +54,7 @@ struct ErasurePlan {
 
   /// Attachments with which a migration to another provider can be undone. They contain the original messages, so they
   /// are removed although entries name them.
-  std::vector<std::string> wayBacks;
+  std::vector<std::string> wayBackAttachments;
 
   [[nodiscard]] const ErasureTarget* find(std::string_view entryId) const;
 };
@@ -66,17 +66,17 @@ Result<void> checkErasure(const Erasure& erasure);
 /// read the session, or was erased before.
 Result<void> addTarget(ErasurePlan& plan, const std::string& sessionId, const Entry& stored, IdGenerator& ids);
 
-/// A line for which isMadeFrom is true contains at least one of these words.
-inline constexpr std::string_view kMadeFromWords[] = {R"("migration")", R"("carries")"};
+/// A line for which isDerivedFrom is true contains at least one of these words.
+inline constexpr std::string_view kDerivedMarkers[] = {R"("migration")", R"("carries")"};
 /// Returns true when `stored` repeats an entry of the plan: it was converted from that entry, or is another agent's
 /// line that was written for it.
-bool isMadeFrom(const ErasurePlan& plan, const Entry& stored);
+bool isDerivedFrom(const ErasurePlan& plan, const Entry& stored);
 
 /// The line of another agent's file that an imported entry came from.
 struct AgentLine {
   std::string agent;
-  std::uint64_t at = 0;  ///< Its offset in that file.
-  bool isHere = false;   ///< The payload contains the line, also on behalf of later entries from the same line.
+  std::uint64_t at = 0;         ///< Its offset in that file.
+  bool payloadHasLine = false;  ///< The payload contains the line, also on behalf of later entries from the same line.
 
   [[nodiscard]] bool isSame(const AgentLine& other) const { return agent == other.agent && at == other.at; }
 };
@@ -84,9 +84,9 @@ struct AgentLine {
 std::optional<AgentLine> agentLineOf(std::string_view payload);
 
 /// Returns the attachments named in a line that may be the way back of a migration.
-std::vector<std::string> wayBacksNamedIn(std::string_view line);
+std::vector<std::string> wayBackAttachmentsIn(std::string_view line);
 /// Returns true when the way back of a migration contains an entry of the plan.
-bool wayBackHolds(const ErasurePlan& plan, std::string_view wayBack);
+bool wayBackNamesTarget(const ErasurePlan& plan, std::string_view wayBack);
 
 /// Returns true when a payload is the result of an erasure.
 bool isErasedPayload(std::string_view payload);
@@ -94,7 +94,7 @@ bool isErasedPayload(std::string_view payload);
 /// Returns the erased form of an entry.
 Entry erasedEntry(const Entry& stored, const ErasureTarget& target);
 /// Returns the erased form of an entry that cannot be read: a custom entry in its place.
-Entry erasedDamage(const ErasurePlan& plan, const ErasureTarget& target);
+Entry erasedDamagedEntry(const ErasurePlan& plan, const ErasureTarget& target);
 
 /// Returns the receipt for one entry. `parentId` is the head of its session.
 Entry receiptOf(const ErasurePlan& plan, const ErasureTarget& target, std::string_view parentId);

@@ -69,7 +69,7 @@ Error newerFormatError(int format, std::string_view sessionId, std::string_view 
           .hint = "upgrade bough; until then it can be read, not written"};
 }
 
-Result<void> refuseOthersFile(const Entry& first, std::string_view sessionId, std::string_view path) {
+Result<void> refuseForeignFile(const Entry& first, std::string_view sessionId, std::string_view path) {
   if (first.payload != "{}" || first.extra.empty()) return {};
   const std::string members = "{" + first.extra + "}";
   const auto has = [&](std::string_view name) { return json::findMember(members, name).has_value(); };
@@ -95,7 +95,7 @@ Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::st
                 fmt::format("session {} is in format {}: it can be read, not written", sessionId, format),
                 fmt::format("run `bough migrate {}`; the old file is kept", sessionId));
   }
-  BOUGH_TRY(refuseOthersFile(first, sessionId, path));
+  BOUGH_TRY(refuseForeignFile(first, sessionId, path));
   if (offset > 0) {
     return fail(
         ErrorCode::MigrationNeeded,
@@ -147,8 +147,8 @@ std::optional<int> formatNamedIn(std::string_view damaged) {
   return readFormat(member);
 }
 
-std::string remadeHeaderPayload(std::string_view damaged, std::string_view sessionId,
-                                const std::optional<ForkOrigin>& origin, int format) {
+std::string rebuiltHeaderPayload(std::string_view damaged, std::string_view sessionId,
+                                 const std::optional<ForkOrigin>& origin, int format) {
   std::string_view line = damaged.substr(0, damaged.find('\n'));
   const bool isHeader = line.contains(entry_type::kSessionHeader) || line.contains(R"("payload":{"format":)");
   if (!isHeader) line = {};

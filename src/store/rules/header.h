@@ -33,7 +33,7 @@ Result<void> checkFormat(const Entry& first, std::string_view sessionId, std::st
                          int known);
 /// Refuses a file of another tool that looks like a draft without a header: its lines have their content outside the
 /// payload, so every entry would be empty.
-Result<void> refuseOthersFile(const Entry& first, std::string_view sessionId, std::string_view path);
+Result<void> refuseForeignFile(const Entry& first, std::string_view sessionId, std::string_view path);
 Error newerFormatError(int format, std::string_view sessionId, std::string_view path);
 /// Describes a format that is newer than the known ones, or not a number.
 std::string unknownFormat(int format);
@@ -46,8 +46,8 @@ std::string upgradeHeaderPayload(std::string_view payload, std::string_view sess
 
 /// Returns the payload for a header that is missing or unreadable. The readable rest of that header (`damaged`) may
 /// still contain the key and folder of the session, and the session it was detached from.
-std::string remadeHeaderPayload(std::string_view damaged, std::string_view sessionId,
-                                const std::optional<ForkOrigin>& origin, int format);
+std::string rebuiltHeaderPayload(std::string_view damaged, std::string_view sessionId,
+                                 const std::optional<ForkOrigin>& origin, int format);
 
 /// Reads the origin of a fork from the rest of a damaged header. The entry id is empty when only the session is
 /// readable.

@@ -9,13 +9,13 @@ bool LostPayloads::isLoss(const Error& error) {
   return !error.retryable && (error.code == ErrorCode::NotFound || error.code == ErrorCode::Damaged);
 }
 
-void LostPayloads::replace(const std::string& sessionId, Entry& entry, const Error& why) {
+void LostPayloads::markLost(const std::string& sessionId, Entry& entry, const Error& why) {
   makeUnreadable(entry, readAttachmentReference(entry.payload).value_or(""), shownBytes(entry.payload), why.message);
   const std::lock_guard lock(mutex_);
   ids_[sessionId].insert(entry.id);
 }
 
-void LostPayloads::forget(const std::string& sessionId, const std::string& entryId) {
+void LostPayloads::noteReadable(const std::string& sessionId, const std::string& entryId) {
   const std::lock_guard lock(mutex_);
   if (const auto found = ids_.find(sessionId); found != ids_.end()) found->second.erase(entryId);
 }

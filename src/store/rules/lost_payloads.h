@@ -21,9 +21,9 @@ class LostPayloads {
   static bool isLoss(const Error& error);
 
   /// Makes an entry with a lost attachment unreadable. `why` is the error from reading the attachment.
-  void replace(const std::string& sessionId, Entry& entry, const Error& why);
+  void markLost(const std::string& sessionId, Entry& entry, const Error& why);
   /// Records that the attachment of this entry could be read.
-  void forget(const std::string& sessionId, const std::string& entryId);
+  void noteReadable(const std::string& sessionId, const std::string& entryId);
   /// Returns the number of lost payloads that were met in this session and in its shared history.
   [[nodiscard]] std::uint64_t count(const std::string& sessionId);
 

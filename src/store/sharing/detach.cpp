@@ -169,7 +169,7 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
     BOUGH_TRY(refuseMissing(*fork));
   }
   // Names of places change in the new log.
-  BOUGH_TRY(state->headId, idMeantBy(*fork, std::move(state->headId)));
+  BOUGH_TRY(state->headId, resolvedId(*fork, std::move(state->headId)));
   SessionLoader loader(*fork);
   BOUGH_TRY(auto entries, loader.entriesFrom(0, SIZE_MAX));
   BOUGH_TRY(refuseUnreadable(*fork, entries));

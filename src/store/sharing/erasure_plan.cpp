@@ -35,17 +35,17 @@ Result<std::string> ownerOf(SharingBackend& backend, const std::string& sessionI
 
 // A line of another agent is kept with the first of the entries that were made from it, and contains the text of the
 // others: adds that first entry to the plan.
-Result<void> addHolderOfLine(SharingBackend& backend, ErasurePlan& plan, const std::string& owner, const Entry& entry,
-                             IdGenerator& ids, const std::function<void(const Entry&)>& use) {
+Result<void> addEntryWithLine(SharingBackend& backend, ErasurePlan& plan, const std::string& owner, const Entry& entry,
+                              IdGenerator& ids, const std::function<void(const Entry&)>& use) {
   const auto line = agentLineOf(entry.payload);
-  if (!line || line->isHere) return {};
+  if (!line || line->payloadHasLine) return {};
   BOUGH_TRY(const auto session, backend.session(owner));
   BOUGH_TRY(const auto found, session->ownSequenceOf(entry.id));
   for (std::uint64_t at = found.value_or(0); at-- > 0;) {
     BOUGH_TRY(const auto before, session->ownRead(std::span(&at, 1)));
     const auto other = agentLineOf(before.front().payload);
     if (!other || !other->isSame(*line)) return {};
-    if (!other->isHere) continue;
+    if (!other->payloadHasLine) continue;
     use(before.front());
     return addTarget(plan, owner, before.front(), ids);
   }
@@ -79,14 +79,14 @@ Result<ErasurePlan> planErasure(SharingBackend& backend, const Erasure& erasure,
                    .timestamp = formatTimestamp(clock.nowMs()),
                    .targets = {},
                    .attachments = {},
-                   .wayBacks = {}};
+                   .wayBackAttachments = {}};
   BOUGH_TRY(const auto session, backend.open(erasure.sessionId));
   BOUGH_TRY(const auto loaded, session->load({.ids = erasure.entryIds, .asStored = true}));
   std::unordered_set<std::string> found;
   for (const Entry& entry : loaded.entries) {
     BOUGH_TRY(const auto owner, ownerOf(backend, erasure.sessionId, entry.id));
     BOUGH_TRY(addTarget(plan, owner, entry, ids));
-    BOUGH_TRY(addHolderOfLine(backend, plan, owner, entry, ids, use));
+    BOUGH_TRY(addEntryWithLine(backend, plan, owner, entry, ids, use));
     use(entry);
     found.insert(entry.id);
   }

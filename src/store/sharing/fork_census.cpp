@@ -14,7 +14,7 @@ namespace {
 
 // Returns true when a damaged header names an entry that exists. Otherwise the header's text is not trusted: the name
 // may be the damaged part.
-bool leadsElsewhere(SharingBackend& backend, const SeenOrigin& from) {
+bool namesExistingEntry(SharingBackend& backend, const SeenOrigin& from) {
   if (!from.origin) return false;
   const auto session = backend.session(from.origin->sessionId);
   if (!session) return false;
@@ -60,12 +60,12 @@ Result<SeenOrigins> SharingTrash::origins() {
 void ForkCensus::note(const SeenOrigins& origins) {
   for (const auto& [name, seen] : origins) {
     if (seen.origin) byOrigin_[seen.origin->sessionId].push_back(name);
-    if (!seen.sure) unsure_.push_back(name);
+    if (!seen.isCertain) uncertain_.push_back(name);
     seen_.emplace(name, seen);
   }
 }
 
-Result<void> ForkCensus::lookAtSessions() {
+Result<void> ForkCensus::readSessions() {
   const auto before = backend_.nameChanges();
   if (nameChanges_ && before == nameChanges_) return {};
   BOUGH_TRY(const auto fresh, backend_.seenOrigins([&](const std::string& name) { return seen_.contains(name); }));
@@ -74,21 +74,21 @@ Result<void> ForkCensus::lookAtSessions() {
   return {};
 }
 
-Result<void> ForkCensus::lookAtTrash() {
+Result<void> ForkCensus::readTrash() {
   BOUGH_TRY(const auto origins, backend_.sharedTrash().origins());
   note(origins);
   return {};
 }
 
-void ForkCensus::leaveOut(const std::string& name) {
+void ForkCensus::exclude(const std::string& name) {
   const auto found = seen_.find(name);
   if (found == seen_.end()) return;
   if (found->second.origin) std::erase(byOrigin_[found->second.origin->sessionId], name);
-  std::erase(unsure_, name);
+  std::erase(uncertain_, name);
   seen_.erase(found);
 }
 
-void ForkCensus::countOwnRemoval() {
+void ForkCensus::noteOwnRemoval() {
   if (nameChanges_) ++*nameChanges_;
 }
 
@@ -100,7 +100,7 @@ const SeenOrigin* ForkCensus::find(const std::string& name) const {
 std::unordered_set<std::string> ForkCensus::historyOf(const std::string& sessionId) const {
   std::unordered_set<std::string> names;
   const SeenOrigin* at = find(sessionId);
-  while (at != nullptr && at->sure && at->origin && names.insert(at->origin->sessionId).second) {
+  while (at != nullptr && at->isCertain && at->origin && names.insert(at->origin->sessionId).second) {
     at = find(at->origin->sessionId);
   }
   return names;
@@ -111,10 +111,10 @@ Sharers ForkCensus::sharersOf(const std::string& sessionId) const {
   if (const auto forks = byOrigin_.find(sessionId); forks != byOrigin_.end()) sharers.forks = forks->second;
   std::erase(sharers.forks, sessionId);
   std::ranges::sort(sharers.forks);
-  for (const std::string& name : unsure_) {
+  for (const std::string& name : uncertain_) {
     const SeenOrigin& from = seen_.at(name);
     const bool isFork = from.origin && from.origin->sessionId == sessionId;
-    if (name != sessionId && !isFork && !leadsElsewhere(backend_, from)) sharers.unknown.push_back(name);
+    if (name != sessionId && !isFork && !namesExistingEntry(backend_, from)) sharers.unknown.push_back(name);
   }
   std::ranges::sort(sharers.unknown);
   return sharers;

@@ -23,13 +23,13 @@ class ForkCensus {
 
   /// Reads the headers of sessions that are not known yet. Costs little when no session was created or removed since
   /// the last call.
-  Result<void> lookAtSessions();
-  Result<void> lookAtTrash();
+  Result<void> readSessions();
+  Result<void> readTrash();
   /// Removes a session, or one in the trash, from the census because it is gone or will be.
-  void leaveOut(const std::string& name);
+  void exclude(const std::string& name);
   /// Records that the owner of this census has removed one session itself, so that the next look need not be repeated
   /// for it.
-  void countOwnRemoval();
+  void noteOwnRemoval();
 
   [[nodiscard]] Sharers sharersOf(const std::string& sessionId) const;
   /// Returns the sessions that a session continues, directly or not, as far as their headers are readable.
@@ -44,7 +44,7 @@ class ForkCensus {
   SharingBackend& backend_;
   std::unordered_map<std::string, SeenOrigin> seen_;
   std::unordered_map<std::string, std::vector<std::string>> byOrigin_;
-  std::vector<std::string> unsure_;
+  std::vector<std::string> uncertain_;
   std::optional<std::uint64_t> nameChanges_;  // at the last look
 };
 

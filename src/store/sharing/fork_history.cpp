@@ -37,10 +37,10 @@ bool isLostSession(const Error& error) {
 void ForkHistory::endAt(const std::string& leaf, const std::string& session, std::optional<Error> why) {
   missing_ = leaf;
   missingFrom_ = session;
-  lost_ = std::move(why);
+  lostError_ = std::move(why);
 }
 
-void ForkHistory::goOn(const ForkHistory& rest) {
+void ForkHistory::appendKnown(const ForkHistory& rest) {
   parts_.insert(parts_.end(), rest.parts_.rbegin(), rest.parts_.rend());
   size_ += rest.size_;
 }
@@ -90,9 +90,9 @@ Result<ForkHistory> ForkHistory::walk(SharingSessions& sessions, std::string ses
       history.endAt(leaf, session, std::nullopt);
       break;
     }
-    const auto rest = leaf == origin->entryId && limit == SIZE_MAX ? found.session->keptHistory(origin) : nullptr;
+    const auto rest = leaf == origin->entryId && limit == SIZE_MAX ? found.session->cachedHistory(origin) : nullptr;
     if (rest) {
-      history.goOn(*rest);
+      history.appendKnown(*rest);
       break;
     }
     session = origin->sessionId;
@@ -134,8 +134,8 @@ Result<ForkHistory> ForkHistory::ofFork(SharingSessions& sessions, const std::st
     return fail(ErrorCode::Damaged, fmt::format("session {} is a fork of itself", sessionId),
                 "correct parentSession in its header");
   }
-  if (!history || !history->lost_ || lost == Lost::EndThere) return history;
-  Error error = std::move(*history->lost_);
+  if (!history || !history->lostError_ || lost == Lost::EndThere) return history;
+  Error error = std::move(*history->lostError_);
   const bool isGone = error.code == ErrorCode::NotFound;
   error.message = fmt::format("session {} is a fork of session {}, whose history {}: {}", sessionId, origin->sessionId,
                               isGone ? "is not in the store" : "cannot be read", error.message);
@@ -213,7 +213,7 @@ Result<bool> ForkHistory::contains(std::string_view entryId) const {
   return place.has_value();
 }
 
-bool ForkHistory::keepFor(SharingSession& owner) {
+bool ForkHistory::prepareForCacheOf(SharingSession& owner) {
   const auto isOther = [&](const Part& part) {
     return part.session.get() != &owner && part.session->sessionId() == owner.sessionId();
   };

@@ -42,7 +42,7 @@ class ForkHistory final : public SharedEntries {
 
   /// Prepares this history to be kept by `owner`: drops its reference to that session, which otherwise would never be
   /// closed. Returns false when the history leads through another object of the same session.
-  [[nodiscard]] bool keepFor(SharingSession& owner);
+  [[nodiscard]] bool prepareForCacheOf(SharingSession& owner);
 
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Returns about how much memory this history uses.
@@ -78,13 +78,13 @@ class ForkHistory final : public SharedEntries {
                                   bool isOwnLeaf);
 
   // During a walk, when the parts are ordered newest first: appends an already known history that comes before them.
-  void goOn(const ForkHistory& rest);
+  void appendKnown(const ForkHistory& rest);
   void endAt(const std::string& leaf, const std::string& session, std::optional<Error> why);
 
   std::vector<Part> parts_;
   std::string missing_;
   std::string missingFrom_;
-  std::optional<Error> lost_;  // why that session cannot be read at all
+  std::optional<Error> lostError_;  // why that session cannot be read at all
   std::size_t size_ = 0;
 };
 

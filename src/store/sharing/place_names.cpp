@@ -37,7 +37,7 @@ Result<std::optional<std::string>> sharedAt(const ForkHistory& history, std::str
 Result<void> nameTarget(SharingSession& session, Entry& entry) {
   const std::string_view target = textIn(entry.payload, "entryId");
   if (!offsetOfUnreadableId(target)) return {};
-  BOUGH_TRY(const auto id, idMeantBy(session, std::string(target)));
+  BOUGH_TRY(const auto id, resolvedId(session, std::string(target)));
   replaceIn(entry.payload, target, id);
   return {};
 }
@@ -56,7 +56,7 @@ Result<std::optional<std::uint64_t>> sequenceNamedFrom(SharingSession& session, 
   return session.ownSequenceOf(now);
 }
 
-Result<std::string> idMeantBy(SharingSession& session, std::string id) {
+Result<std::string> resolvedId(SharingSession& session, std::string id) {
   if (!offsetOfUnreadableId(id)) return id;
   BOUGH_TRY(const auto own, session.ownSequenceOf(id));
   if (own) {
@@ -68,7 +68,7 @@ Result<std::string> idMeantBy(SharingSession& session, std::string id) {
   return known ? std::move(*known) : std::move(id);
 }
 
-Result<void> nameOrigin(const ForkHistory& history, Entry& header) {
+Result<void> resolveOrigin(const ForkHistory& history, Entry& header) {
   const auto origin = json::findMember(header.payload, "parentSession").value_or("");
   const std::string_view leaf = textIn(origin, "entryId");
   if (!offsetOfUnreadableId(leaf)) return {};
@@ -77,10 +77,10 @@ Result<void> nameOrigin(const ForkHistory& history, Entry& header) {
   return {};
 }
 
-Result<void> namePlaces(SharingSession& session, std::vector<Entry>& entries) {
+Result<void> resolvePlaces(SharingSession& session, std::vector<Entry>& entries) {
   for (Entry& entry : entries) {
     if (entry.parentId && offsetOfUnreadableId(*entry.parentId)) {
-      BOUGH_TRY(entry.parentId, idMeantBy(session, std::move(*entry.parentId)));
+      BOUGH_TRY(entry.parentId, resolvedId(session, std::move(*entry.parentId)));
     }
     const EntryKind kind = entryKind(entry.type);
     if (isControl(kind)) {
@@ -88,7 +88,7 @@ Result<void> namePlaces(SharingSession& session, std::vector<Entry>& entries) {
     }
     if (kind != EntryKind::SessionHeader || entry.payload.find("unreadable:") == std::string::npos) continue;
     BOUGH_TRY(const auto shared, session.history());
-    BOUGH_TRY(nameOrigin(*shared, entry));
+    BOUGH_TRY(resolveOrigin(*shared, entry));
   }
   return {};
 }

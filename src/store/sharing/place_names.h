@@ -18,12 +18,12 @@ Result<std::optional<std::uint64_t>> sequenceNamedFrom(SharingSession& session, 
 
 /// Returns the id of the entry that the session means by the name of a place. Returns any other id, and a place where
 /// no entry begins, unchanged.
-Result<std::string> idMeantBy(SharingSession& session, std::string id);
+Result<std::string> resolvedId(SharingSession& session, std::string id);
 
 /// When a fork's header names the entry that it continues by a place, replaces the place by the entry's id.
-Result<void> nameOrigin(const ForkHistory& history, Entry& header);
+Result<void> resolveOrigin(const ForkHistory& history, Entry& header);
 
 /// Replaces the places that own entries of a session name by the ids of the entries there.
-Result<void> namePlaces(SharingSession& session, std::vector<Entry>& entries);
+Result<void> resolvePlaces(SharingSession& session, std::vector<Entry>& entries);
 
 }  // namespace bough

@@ -142,7 +142,7 @@ Result<void> SessionLoader::showPayloads(std::vector<Entry>& entries, bool showR
     }
     Entry& entry = entries[i];
     if (hidden.hide(entry)) {
-      lost.forget(session_.sessionId(), entry.id);
+      lost.noteReadable(session_.sessionId(), entry.id);
       continue;
     }
     const auto reference = readAttachmentReference(entry.payload);
@@ -150,7 +150,7 @@ Result<void> SessionLoader::showPayloads(std::vector<Entry>& entries, bool showR
     auto payload = session_.sessions().attachment(*reference);
     if (payload) {
       entry.payload = std::move(*payload);
-      lost.forget(session_.sessionId(), entry.id);
+      lost.noteReadable(session_.sessionId(), entry.id);
       continue;
     }
     if (!LostPayloads::isLoss(payload.error())) {
@@ -158,7 +158,7 @@ Result<void> SessionLoader::showPayloads(std::vector<Entry>& entries, bool showR
           fmt::format("entry {} of session {}: {}", entry.id, session_.sessionId(), payload.error().message);
       return std::unexpected(payload.error());
     }
-    lost.replace(session_.sessionId(), entry, payload.error());
+    lost.markLost(session_.sessionId(), entry, payload.error());
   }
   return {};
 }
@@ -191,7 +191,7 @@ Result<std::vector<Entry>> SessionLoader::entriesFrom(std::uint64_t from, std::s
 Result<std::optional<std::uint64_t>> SessionLoader::sequenceOf(const std::string& entryId) {
   BOUGH_TRY(const auto shared, history());
   BOUGH_TRY(const auto own, session_.ownSequenceOf(entryId));
-  if (own) return inWholeOrder(*own, shared->size());
+  if (own) return sequenceInSession(*own, shared->size());
   BOUGH_TRY(const auto place, shared->find(entryId));
   if (place) return *place + 1;
   return std::nullopt;
@@ -235,7 +235,7 @@ Result<LoadResult> SessionLoader::byId(const std::vector<std::string>& ids) {
     if (!own && !place) continue;
     BOUGH_TRY(auto entries, own ? session_.ownEntries(std::span(&*own, 1)) : shared->read(*place, 1));
     result.entries.push_back(std::move(entries.front()));
-    result.sequences.push_back(own ? inWholeOrder(*own, shared->size()) : *place + 1);
+    result.sequences.push_back(own ? sequenceInSession(*own, shared->size()) : *place + 1);
   }
   return result;
 }

@@ -46,7 +46,7 @@ class SessionLoader {
 };
 
 /// Returns the sequence of an own entry in the whole session, which shares `shared` entries.
-constexpr std::uint64_t inWholeOrder(std::uint64_t ownSequence, std::size_t shared) {
+constexpr std::uint64_t sequenceInSession(std::uint64_t ownSequence, std::size_t shared) {
   return ownSequence == 0 ? 0 : ownSequence + shared;
 }
 

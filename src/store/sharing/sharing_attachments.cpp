@@ -52,9 +52,9 @@ class UnusedSearch {
       : backend_(backend), unused_(candidates.begin(), candidates.end()) {}
 
   Result<std::unordered_set<std::string>> run() {
-    BOUGH_TRY(lookAtSessions());
-    BOUGH_TRY(lookAtTrash());     // a session in the trash may be restored
-    BOUGH_TRY(lookAtSessions());  // sessions that were restored before the trash was read
+    BOUGH_TRY(readSessions());
+    BOUGH_TRY(readTrash());     // a session in the trash may be restored
+    BOUGH_TRY(readSessions());  // sessions that were restored before the trash was read
     BOUGH_TRY(backend_.exportSetAside([&](std::string_view part) { (void)take(part); }));
     return std::move(unused_);
   }
@@ -67,7 +67,7 @@ class UnusedSearch {
 
   // Reads the sessions that were not read yet. A session that was removed meanwhile names nothing, or is in the trash,
   // which is read later.
-  Result<void> lookAtSessions() {
+  Result<void> readSessions() {
     BOUGH_TRY(const auto sessions, backend_.listSessions());
     for (const std::string& id : sessions) {
       if (read_.contains(id)) continue;
@@ -94,7 +94,7 @@ class UnusedSearch {
     return fail(ErrorCode::Damaged, copies.front(), "no attachment was removed: the other copy may name it");
   }
 
-  Result<void> lookAtTrash() {
+  Result<void> readTrash() {
     BOUGH_TRY(const auto trash, backend_.sharedTrash().list());
     for (const TrashedSession& each : trash) {
       auto read = lookAtTrashed(each);

@@ -45,7 +45,7 @@ Result<void> SharingBackend::create(const SessionCreation& creation) {
 
 Result<std::vector<std::string>> SharingBackend::forksOf(const std::string& sessionId) {
   ForkCensus census(*this);
-  BOUGH_TRY(census.lookAtSessions());
+  BOUGH_TRY(census.readSessions());
   return census.sharersOf(sessionId).forks;
 }
 
@@ -73,20 +73,20 @@ Result<void> SharingBackend::remove(const Removal& removal) {
     BOUGH_TRY(checkTail(removal));
     if (removal.expectedTail && isHeaderAlone(removal.sessionId)) return {};
     ForkCensus census(*this);
-    BOUGH_TRY(census.lookAtSessions());
-    BOUGH_TRY(census.lookAtTrash());
+    BOUGH_TRY(census.readSessions());
+    BOUGH_TRY(census.readTrash());
     return refuseSharers(removal.sessionId, census.sharersOf(removal.sessionId));
   });
 }
 
 Result<void> SharingBackend::detachForks(const std::string& sessionId) {
   ForkCensus census(*this);
-  BOUGH_TRY(census.lookAtSessions());
+  BOUGH_TRY(census.readSessions());
   const std::vector<std::string> forks = census.sharersOf(sessionId).forks;
   // Check this before any fork is rewritten: a fork whose header is unreadable cannot be detached.
-  std::vector<std::string> unsure = forks;
-  std::erase_if(unsure, [&](const std::string& fork) { return census.find(fork)->sure; });
-  BOUGH_TRY(refuseUnknown(sessionId, unsure));
+  std::vector<std::string> uncertain = forks;
+  std::erase_if(uncertain, [&](const std::string& fork) { return census.find(fork)->isCertain; });
+  BOUGH_TRY(refuseUnknown(sessionId, uncertain));
   for (const std::string& fork : forks) {
     auto detached = detach(fork);
     if (detached) continue;

@@ -22,7 +22,7 @@ class SharingTrash;
 struct SeenOrigin {
   std::optional<ForkOrigin> origin = {};
   /// False when the header is unreadable. Then the session may be a fork of any session, whatever `origin` says.
-  bool sure = true;
+  bool isCertain = true;
 };
 
 /// Called under the session's lock, before anything is changed.

@@ -34,8 +34,8 @@ std::shared_ptr<const ForkHistory> countedAs(ForkHistory made, const KeptBytes& 
 
 }  // namespace
 
-std::shared_ptr<const ForkHistory> SharingSession::keptHistory(const std::optional<ForkOrigin>& origin) {
-  KnownHistory& here = *known_;
+std::shared_ptr<const ForkHistory> SharingSession::cachedHistory(const std::optional<ForkOrigin>& origin) {
+  CachedHistories& here = *cached_;
   std::shared_ptr<const ForkHistory> known;
   {
     const std::lock_guard lock(here.mutex);
@@ -46,11 +46,11 @@ std::shared_ptr<const ForkHistory> SharingSession::keptHistory(const std::option
 
 Result<std::shared_ptr<const ForkHistory>> SharingSession::historyOf(const std::optional<ForkOrigin>& origin) {
   if (!origin) return std::make_shared<const ForkHistory>();
-  if (auto known = keptHistory(origin)) return known;
+  if (auto known = cachedHistory(origin)) return known;
   BOUGH_TRY(ForkHistory made, ForkHistory::ofFork(sessions_, sessionId_, origin));
-  if (!mayBeKept(made, *sessions_.keptBytes())) return std::make_shared<const ForkHistory>(std::move(made));
-  auto history = countedAs(std::move(made), sessions_.keptBytes());
-  KnownHistory& here = *known_;
+  if (!mayBeKept(made, *sessions_.cachedBytes())) return std::make_shared<const ForkHistory>(std::move(made));
+  auto history = countedAs(std::move(made), sessions_.cachedBytes());
+  CachedHistories& here = *cached_;
   const std::lock_guard lock(here.mutex);
   here.origin = origin;
   here.history = history;
@@ -68,7 +68,7 @@ Result<std::shared_ptr<const ForkHistory>> SharingSession::history() {
 }
 
 Result<std::shared_ptr<const ForkHistory>> SharingSession::branchInParts(const std::string& leafId) {
-  KnownHistory& here = *known_;
+  CachedHistories& here = *cached_;
   std::shared_ptr<const ForkHistory> known;
   {
     const std::lock_guard lock(here.mutex);
@@ -76,7 +76,7 @@ Result<std::shared_ptr<const ForkHistory>> SharingSession::branchInParts(const s
   }
   if (known && known->isCurrent()) return known;
   BOUGH_TRY(ForkHistory made, ForkHistory::ofBranch(*this, leafId, SIZE_MAX));
-  const bool canBeKept = made.keepFor(*this);
+  const bool canBeKept = made.prepareForCacheOf(*this);
   auto branch = std::make_shared<const ForkHistory>(std::move(made));
   if (!canBeKept) return branch;
   std::string leaf = leafId;
@@ -88,7 +88,7 @@ Result<std::shared_ptr<const ForkHistory>> SharingSession::branchInParts(const s
 
 void SharingSession::dropBranch() {
   std::shared_ptr<const ForkHistory> last;  // destroyed after the lock is released
-  KnownHistory& here = *known_;
+  CachedHistories& here = *cached_;
   const std::lock_guard lock(here.mutex);
   last.swap(here.branch);
 }
@@ -102,7 +102,7 @@ std::string SharingSession::lostSession(const std::optional<ForkOrigin>& origin)
 
 Result<std::vector<Entry>> SharingSession::ownEntries(std::span<const std::uint64_t> sequences) {
   BOUGH_TRY(auto entries, ownRead(sequences));
-  BOUGH_TRY(namePlaces(*this, entries));
+  BOUGH_TRY(resolvePlaces(*this, entries));
   return entries;
 }
 

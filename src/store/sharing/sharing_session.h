@@ -44,11 +44,11 @@ class SharingSessions {
   /// The lost payloads that were met while entries were loaded.
   [[nodiscard]] LostPayloads& lostPayloads() { return *lostPayloads_; }
   /// The total size of the histories that sessions keep. It may outlive this object.
-  [[nodiscard]] const std::shared_ptr<std::atomic<std::size_t>>& keptBytes() const { return keptBytes_; }
+  [[nodiscard]] const std::shared_ptr<std::atomic<std::size_t>>& cachedBytes() const { return cachedBytes_; }
 
  private:
   PerProcess<LostPayloads> lostPayloads_;
-  const std::shared_ptr<std::atomic<std::size_t>> keptBytes_ = std::make_shared<std::atomic<std::size_t>>(0);
+  const std::shared_ptr<std::atomic<std::size_t>> cachedBytes_ = std::make_shared<std::atomic<std::size_t>>(0);
 };
 
 /// In calls whose names begin with `own`, sequences number the session's own entries, starting with 0 (the header).
@@ -92,7 +92,7 @@ class SharingSession : public StoredSession {
   Result<std::shared_ptr<const ForkHistory>> historyOf(const std::optional<ForkOrigin>& origin);
   /// Returns that history if it is kept and still current, else null. Asks the sessions in it, but does not walk the
   /// branch.
-  [[nodiscard]] std::shared_ptr<const ForkHistory> keptHistory(const std::optional<ForkOrigin>& origin);
+  [[nodiscard]] std::shared_ptr<const ForkHistory> cachedHistory(const std::optional<ForkOrigin>& origin);
   /// Returns what the session shares now, as far as it exists. For reading.
   Result<std::shared_ptr<const ForkHistory>> history();
   /// Returns the branch that ends in an entry, for a load that reads it in parts. The branch is kept until its end was
@@ -108,14 +108,14 @@ class SharingSession : public StoredSession {
   SharingSessions& sessions_;
   const std::string sessionId_;
 
-  struct KnownHistory {
+  struct CachedHistories {
     std::mutex mutex;
     std::optional<ForkOrigin> origin;
     std::shared_ptr<const ForkHistory> history;
     std::string leafId;
     std::shared_ptr<const ForkHistory> branch;
   };
-  PerProcess<KnownHistory> known_;
+  PerProcess<CachedHistories> cached_;
 };
 
 /// Runs an operation that asks for sequences and then uses them. Repeats the operation when the log changed in between.

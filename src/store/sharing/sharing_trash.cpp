@@ -45,7 +45,7 @@ Result<std::string> wayBackTo(SharingBackend& backend, const ForkOrigin& origin)
   for (const TrashedSession& each : trash) {
     if (each.sessionId != origin.sessionId) continue;
     BOUGH_TRY(const auto copy, TrashedCopy::read(backend, each));
-    if (!copy.holds(origin.entryId)) continue;
+    if (!copy.contains(origin.entryId)) continue;
     return fmt::format("bring the right one back first: `bough rm {}`, then `bough trash --restore {}`",
                        origin.sessionId, each.trashId);
   }
@@ -94,7 +94,7 @@ std::vector<Result<TrashedSession>> SharingTrash::trash(const std::vector<Remova
   for (const Removal& removal : removals) {
     if (ready && removal.detachForks) ready = backend_.detachForks(removal.sessionId);
   }
-  if (ready) ready = census.lookAtSessions();
+  if (ready) ready = census.readSessions();
   if (!ready) {
     std::ranges::fill(results, std::unexpected(ready.error()));
     return results;
@@ -103,27 +103,27 @@ std::vector<Result<TrashedSession>> SharingTrash::trash(const std::vector<Remova
     const Removal& removal = removals[i];
     results[i] = moveIf(removal.sessionId, [&]() -> Result<void> {
       BOUGH_TRY(backend_.checkTail(removal));
-      BOUGH_TRY(census.lookAtSessions());
+      BOUGH_TRY(census.readSessions());
       Sharers sharers = census.sharersOf(removal.sessionId);
       // If several sessions are unreadable, each would keep the others from being removed. Nothing is lost in the
       // trash.
       const SeenOrigin* self = census.find(removal.sessionId);
-      if (self != nullptr && !self->sure) sharers.unknown.clear();
+      if (self != nullptr && !self->isCertain) sharers.unknown.clear();
       // The sessions that this one continues existed before it, so they are not forks of it.
       const auto before = census.historyOf(removal.sessionId);
       std::erase_if(sharers.unknown, [&](const std::string& name) { return before.contains(name); });
       return refuseSharers(removal.sessionId, sharers);
     });
     if (!results[i]) continue;
-    census.leaveOut(removal.sessionId);
-    census.countOwnRemoval();
+    census.exclude(removal.sessionId);
+    census.noteOwnRemoval();
   }
   return results;
 }
 
 Result<void> SharingTrash::restore(const std::string& trashId) {
   BOUGH_TRY(const SeenOrigin seen, originOf(trashId));
-  const auto origin = seen.sure ? seen.origin : std::nullopt;
+  const auto origin = seen.isCertain ? seen.origin : std::nullopt;
   std::unique_ptr<Hold> hold;
   if (origin) {
     auto held = backend_.pin(origin->sessionId, origin->entryId);
@@ -145,19 +145,19 @@ Result<void> SharingTrash::restore(const std::string& trashId) {
 
 Result<std::uint64_t> SharingTrash::empty(const std::vector<std::string>& trashIds) {
   BOUGH_TRY(const auto trash, list());
-  const std::unordered_set<std::string> going(trashIds.begin(), trashIds.end());
-  ForkCensus staying(backend_);
-  BOUGH_TRY(staying.lookAtTrash());
-  for (const std::string& trashId : trashIds) staying.leaveOut(trashId);
-  BOUGH_TRY(staying.lookAtSessions());
+  const std::unordered_set<std::string> toRemove(trashIds.begin(), trashIds.end());
+  ForkCensus remaining(backend_);
+  BOUGH_TRY(remaining.readTrash());
+  for (const std::string& trashId : trashIds) remaining.exclude(trashId);
+  BOUGH_TRY(remaining.readSessions());
   for (const TrashedSession& each : trash) {
-    if (!going.contains(each.trashId)) continue;
-    BOUGH_TRY(const Sharers sharers, sharersOfTrashed(backend_, each, staying));
+    if (!toRemove.contains(each.trashId)) continue;
+    BOUGH_TRY(const Sharers sharers, sharersOfTrashed(backend_, each, remaining));
     BOUGH_TRY(refuseToEmpty(each, sharers));
   }
   std::uint64_t bytes = 0;
   for (const TrashedSession& each : trash) {
-    if (!going.contains(each.trashId)) continue;
+    if (!toRemove.contains(each.trashId)) continue;
     BOUGH_TRY(removeOne(each.trashId));
     bytes += each.bytes;
   }

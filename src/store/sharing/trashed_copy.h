@@ -14,22 +14,22 @@ class TrashedCopy {
  public:
   static Result<TrashedCopy> read(SharingBackend& backend, const TrashedSession& trashed);
 
-  [[nodiscard]] bool holds(const std::string& entryId) const { return entries_.contains(entryId); }
+  [[nodiscard]] bool contains(const std::string& entryId) const { return entries_.contains(entryId); }
   /// Returns true when a session that shares this history would lose something that exists only here.
   [[nodiscard]] bool isNeededBy(SharingBackend& backend, const SeenOrigin& sharer) const;
 
  private:
-  struct Held {
+  struct TrashedEntry {
     std::string parentId;
-    bool lives;  // the live session has an identical entry
+    bool isAlsoLive;  // the live session has an identical entry
   };
-  void take(SharingBackend& backend, const Entry& entry);
-  [[nodiscard]] bool onlyHere(const std::string& leafId) const;
+  void add(SharingBackend& backend, const Entry& entry);
+  [[nodiscard]] bool hasTrashOnlyEntry(const std::string& leafId) const;
 
   std::string sessionId_;
-  bool whole_ = false;  // all of it can be read
+  bool isComplete_ = false;  // all of it can be read
   bool isFork_ = false;
-  std::unordered_map<std::string, Held> entries_;
+  std::unordered_map<std::string, TrashedEntry> entries_;
 };
 
 }  // namespace bough

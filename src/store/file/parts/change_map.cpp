@@ -145,29 +145,29 @@ std::uint64_t count(SharedWords& shared, std::uint32_t group, ChangeKind kind, s
 
 }  // namespace
 
-ChangeMap::Begun ChangeMap::countBegun(SharedWords* shared, const Change& change) {
+ChangeMap::CountedChange ChangeMap::countBegun(SharedWords* shared, const Change& change) {
   if (shared == nullptr || !shared->writable()) return {};
   const std::uint64_t number = count(*shared, change.group, change.kind, 0);
   if (change.kind == ChangeKind::Names) fillSlot(*shared, number, change.sessionId);
   return {.shared = shared, .number = number};
 }
 
-ChangeMap::Begun ChangeMap::began(const Change& change) {
+ChangeMap::CountedChange ChangeMap::beginChange(const Change& change) {
   SharedWords* shared = mapped_->ready.load(std::memory_order_acquire);
   return countBegun(shared != nullptr && shared->whole() ? shared : map(), change);
 }
 
-ChangeMap::Begun ChangeMap::confirmed(Begun begun, const Change& change) {
-  return begun.shared == nullptr || begun.shared->intact() ? begun : countBegun(map(), change);
+ChangeMap::CountedChange ChangeMap::confirmChange(CountedChange counted, const Change& change) {
+  return counted.shared == nullptr || counted.shared->intact() ? counted : countBegun(map(), change);
 }
 
 // Does not check the file again: it would have to be cut short in the moment since the last check.
-void ChangeMap::ended(Begun begun, const Change& change) {
-  if (begun.shared == nullptr) return;
-  const std::uint64_t ended = count(*begun.shared, change.group, change.kind, 1);
+void ChangeMap::endChange(CountedChange counted, const Change& change) {
+  if (counted.shared == nullptr) return;
+  const std::uint64_t ended = count(*counted.shared, change.group, change.kind, 1);
   if (change.kind != ChangeKind::Names) return;
-  const auto slot = slotOf(*begun.shared, begun.number);
-  if (slot[0].load() == begun.number) slot[1].store(ended);
+  const auto slot = slotOf(*counted.shared, counted.number);
+  if (slot[0].load() == counted.number) slot[1].store(ended);
 }
 
 std::optional<std::uint64_t> ChangeMap::nameChanges() {

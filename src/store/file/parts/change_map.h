@@ -58,18 +58,18 @@ class ChangeMap {
     std::string sessionId = {};  ///< Set for Names.
   };
   /// The map in which a change was counted.
-  struct Begun {
+  struct CountedChange {
     SharedWords* shared = nullptr;
     std::uint64_t number = 0;  ///< The number of a change of names, from 1.
   };
 
   /// Returns null when there is no map and none can be created.
   SharedWords* map();
-  Begun began(const Change& change);
-  static Begun countBegun(SharedWords* shared, const Change& change);
+  CountedChange beginChange(const Change& change);
+  static CountedChange countBegun(SharedWords* shared, const Change& change);
   /// Counts the change again when its map has lost its name or was cut short.
-  Begun confirmed(Begun begun, const Change& change);
-  static void ended(Begun begun, const Change& change);
+  CountedChange confirmChange(CountedChange counted, const Change& change);
+  static void endChange(CountedChange counted, const Change& change);
 
   struct Mapped {
     std::mutex mutex;
@@ -91,27 +91,28 @@ class ChangeMark {
         change_{.group = ChangeMap::groupOf(sessionId),
                 .kind = kind,
                 .sessionId = std::string(kind == ChangeKind::Names ? sessionId : "")},
-        begun_(map.began(change_)) {}
+        counted_(map.beginChange(change_)) {}
   /// Marks a change of a session's content.
-  ChangeMark(ChangeMap& map, std::uint32_t group) : map_(map), change_{.group = group}, begun_(map.began(change_)) {}
+  ChangeMark(ChangeMap& map, std::uint32_t group)
+      : map_(map), change_{.group = group}, counted_(map.beginChange(change_)) {}
   ChangeMark(const ChangeMark&) = delete;
   ChangeMark& operator=(const ChangeMark&) = delete;
   ~ChangeMark() {
     if (!confirmed_) confirm();
-    ChangeMap::ended(begun_, change_);
+    ChangeMap::endChange(counted_, change_);
   }
 
   /// Checks that others see the mark. The destructor does so at the latest; call it earlier where there is time to
   /// spare.
   void confirm() {
     confirmed_ = true;
-    begun_ = map_.confirmed(begun_, change_);
+    counted_ = map_.confirmChange(counted_, change_);
   }
 
  private:
   ChangeMap& map_;
   ChangeMap::Change change_;
-  ChangeMap::Begun begun_;
+  ChangeMap::CountedChange counted_;
   bool confirmed_ = false;
 };
 

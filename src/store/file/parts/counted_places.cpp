@@ -20,13 +20,6 @@ namespace {
 constexpr std::pair<std::string_view, LogForm> kForms[] = {
     {".jsonl", LogForm::Plain}, {".jsonl.zst", LogForm::Zstd}, {".jsonl.gz", LogForm::Gzip}};
 
-class NullSink final : public ScanSink {
- public:
-  void onLine(const ScannedLine& /*line*/) override {}
-  void onProblem(ProblemKind /*kind*/, std::uint64_t /*offset*/, std::uint64_t /*bytes*/,
-                 std::string_view /*message*/) override {}
-};
-
 // Returns std::nullopt when there is no such file, or when it is a link or a folder.
 Result<std::optional<OpenLog>> openFile(const std::shared_ptr<Directory>& folder, const std::string& name,
                                         LogForm form) {
@@ -80,14 +73,14 @@ std::optional<ForkOrigin> originIn(const std::string& line, const EntrySerialize
 }
 
 // Asks one after the other, and records the first that could not be asked.
-class Asking {
+class CountedElsewhereQuery {
  public:
-  Asking(const CountingPlaces& places, const std::string& sessionId, std::string_view firstLine)
+  CountedElsewhereQuery(const CountingPlaces& places, const std::string& sessionId, std::string_view firstLine)
       : places_(places), sessionId_(sessionId), firstLine_(firstLine) {}
 
   CountedElsewhere run(std::string_view headerId) {
     note(askCatalog(headerId, kCatalogFile));
-    if (!isYoungerThan(kDamagedCatalogFile)) note(askCatalog(headerId, kDamagedCatalogFile));
+    if (!wasWrittenAfter(kDamagedCatalogFile)) note(askCatalog(headerId, kDamagedCatalogFile));
     for (const auto& folder : {places_.folders.archive, places_.folders.sessions}) {
       for (const auto& [ending, form] : kForms) {
         if (folder && form != LogForm::Plain) note(askArchive(folder, sessionId_ + std::string(ending), form));
@@ -107,7 +100,7 @@ class Asking {
 
   // Returns true when the log was written to after the file was put in place: then the file says nothing about the end
   // of the log.
-  [[nodiscard]] bool isYoungerThan(const char* file) const {
+  [[nodiscard]] bool wasWrittenAfter(const char* file) const {
     constexpr std::uint64_t kTickNs = 20'000'000;
     const auto put = places_.root.info(file);
     const auto log = places_.folders.sessions->info(sessionId_ + ".jsonl");
@@ -167,7 +160,7 @@ class Asking {
 CountedElsewhere countedElsewhere(const CountingPlaces& places, const std::string& sessionId,
                                   std::string_view firstLine) {
   const auto header = places.serializer.decode(bareLine(firstLine));
-  return Asking(places, sessionId, firstLine).run(header ? header->id : "");
+  return CountedElsewhereQuery(places, sessionId, firstLine).run(header ? header->id : "");
 }
 
 }  // namespace bough

@@ -35,7 +35,7 @@ std::string_view nameBefore(std::string_view json, std::size_t at) {
 }
 
 // Returns false for members that have the same value in many messages.
-bool saysSomething(std::string_view name) {
+bool isDistinctive(std::string_view name) {
   constexpr std::string_view kSame[] = {
       "role",          "type",   "dialect",     "kind",        "model",      "id",           "name",
       "status",        "object", "stop_reason", "agent",       "media_type", "parentId",     "call_id",
@@ -58,14 +58,14 @@ void addTraces(ErasureTraces& traces, std::string_view payload) {
     ++at;
     if (body.size() < kShortest) {
       const std::string_view name = nameBefore(payload, begin - 1);
-      if (body.size() >= kShortestNamed && saysSomething(name) && traces.likely.size() < kMostTraces) {
-        traces.likely.emplace(name.data(), body.data() + body.size() + 1);
+      if (body.size() >= kShortestNamed && isDistinctive(name) && traces.possible.size() < kMostTraces) {
+        traces.possible.emplace(name.data(), body.data() + body.size() + 1);
       }
       continue;
     }
     const std::size_t length = std::min(kTraceBytes, body.size());
     for (const std::size_t from : {std::size_t{0}, (body.size() - length) / 2, body.size() - length}) {
-      if (traces.telling.size() < kMostTraces) traces.telling.emplace(body.substr(from, length));
+      if (traces.certain.size() < kMostTraces) traces.certain.emplace(body.substr(from, length));
     }
   }
 }
@@ -83,13 +83,13 @@ Result<ErasedLines> LineEraser::run(ByteSource& source, std::string_view path) {
     if (!next) return std::unexpected(systemError(next.error(), "read", path));
     if (!*next) break;
     found_.lacksLineEnd = !(*next)->hasEnd;
-    BOUGH_TRY(line(**next, source, path));
+    BOUGH_TRY(copyLine(**next, source, path));
   }
   found_.renamed = places_.renamed();
   return std::move(found_);
 }
 
-Result<void> LineEraser::line(const LineReader::Line& line, ByteSource& source, std::string_view path) {
+Result<void> LineEraser::copyLine(const LineReader::Line& line, ByteSource& source, std::string_view path) {
   std::string_view text = line.text;
   if (line.tooLong) return copyLong(line, source, path);
   if (line.offset == 0 && text.starts_with(kByteOrderMark)) {
@@ -102,16 +102,16 @@ Result<void> LineEraser::line(const LineReader::Line& line, ByteSource& source, 
     if (text.contains(sha256)) found_.attachments.insert(sha256);
   }
   addNamedPlaces(found_.namedPlaces, text);
-  for (std::string& sha256 : wayBacksNamedIn(text)) found_.wayBacks.insert(std::move(sha256));
-  BOUGH_TRY(content(text, line.offset));
+  for (std::string& sha256 : wayBackAttachmentsIn(text)) found_.wayBackAttachments.insert(std::move(sha256));
+  BOUGH_TRY(copyContent(text, line.offset));
   return put(returns ? (line.hasEnd ? "\r\n" : "\r") : (line.hasEnd ? "\n" : ""));
 }
 
 // If a line end was damaged, the text contains several lines, and some of them may be targets.
-Result<void> LineEraser::content(std::string_view text, std::uint64_t offset) {
-  while (const auto hit = hitIn(text, offset)) {
+Result<void> LineEraser::copyContent(std::string_view text, std::uint64_t offset) {
+  while (const auto hit = findDamagedTarget(text, offset)) {
     if (hit->begin > 0) {
-      BOUGH_TRY(plain(text.substr(0, hit->begin), offset));
+      BOUGH_TRY(copyText(text.substr(0, hit->begin), offset));
       BOUGH_TRY(put("\n"));
     }
     places_.begin(offset + hit->begin);
@@ -121,27 +121,28 @@ Result<void> LineEraser::content(std::string_view text, std::uint64_t offset) {
     offset += hit->end;
     text.remove_prefix(hit->end);
   }
-  return plain(text, offset);
+  return copyText(text, offset);
 }
 
-Result<void> LineEraser::plain(std::string_view text, std::uint64_t offset) {
+Result<void> LineEraser::copyText(std::string_view text, std::uint64_t offset) {
   places_.begin(offset);
-  found_.endsWhole = false;
+  found_.endsBatch = false;
   const auto seal = findSeal(text);
-  auto done = seal ? sealed(text, *seal, offset) : unsealed(text, offset);
-  if (seal) notePlace(*seal);
-  healed_ = false;
+  auto done = seal ? copySealed(text, *seal, offset) : copyUnsealed(text, offset);
+  if (seal) notePlaceInBatch(*seal);
+  previousRepaired_ = false;
   return done;
 }
 
-void LineEraser::notePlace(const Seal& seal) {
-  place_ = seal.place;
-  count_ = seal.count;
+void LineEraser::notePlaceInBatch(const Seal& seal) {
+  previousPlace_ = seal.place;
+  previousCount_ = seal.count;
 }
 
 // Finds a damaged target in a text by its place, or as a copy of the whole line.
-std::optional<LineEraser::Hit> LineEraser::hitIn(std::string_view text, std::uint64_t offset) const {
-  std::optional<Hit> first;
+std::optional<LineEraser::DamagedTarget> LineEraser::findDamagedTarget(std::string_view text,
+                                                                       std::uint64_t offset) const {
+  std::optional<DamagedTarget> first;
   for (const ErasureTarget* const target : damaged_) {
     const std::uint64_t at = target->damaged->offset;
     const bool isPlace = at >= offset && at - offset < text.size();
@@ -149,7 +150,7 @@ std::optional<LineEraser::Hit> LineEraser::hitIn(std::string_view text, std::uin
     if (!isPlace && target->bytes != text.size()) continue;
     if (target->bytes > text.size() - begin || (first && first->begin <= begin)) continue;
     if (Sha256::of(text.substr(begin, target->bytes)) != target->storedSha256) continue;
-    first = Hit{.target = target, .begin = begin, .end = begin + static_cast<std::size_t>(target->bytes)};
+    first = DamagedTarget{.target = target, .begin = begin, .end = begin + static_cast<std::size_t>(target->bytes)};
   }
   return first;
 }
@@ -161,15 +162,15 @@ Result<void> LineEraser::eraseDamaged(std::string_view text, const ErasureTarget
   found_.headId = target.entryId;
   if (!out_) addTracesOfLine(found_.traces, text);
   const auto own = findSeal(text);
-  repaired_ = own ? sealDigits(before_, text.substr(0, own->bodyLength), own->placeText) : SealDigits();
+  repairedSeal_ = own ? sealDigits(previousSeal_, text.substr(0, own->bodyLength), own->placeText) : SealDigits();
   sealLost_ = !own;
-  if (own) before_ = own->digits;
-  Seal seal{.place = place_ + 1, .count = count_};
-  if (place_ >= count_) seal = {.place = 1, .count = own && own->place == 1 ? own->count : 1};
-  notePlace(seal);
-  healed_ = true;
+  if (own) previousSeal_ = own->digits;
+  Seal seal{.place = previousPlace_ + 1, .count = previousCount_};
+  if (previousPlace_ >= previousCount_) seal = {.place = 1, .count = own && own->place == 1 ? own->count : 1};
+  notePlaceInBatch(seal);
+  previousRepaired_ = true;
   std::string whole;
-  if (const Entry left = erasedDamage(plan_, target); !serializer_.encode(left, whole)) whole = plainText(left);
+  if (const Entry left = erasedDamagedEntry(plan_, target); !serializer_.encode(left, whole)) whole = plainText(left);
   std::string made;
   found_.lastSeal = appendSealedLine(made, whole, found_.lastSeal, seal.place, seal.count);
   made.pop_back();
@@ -193,53 +194,54 @@ Result<void> LineEraser::copyLong(const LineReader::Line& line, ByteSource& sour
   return {};
 }
 
-Result<void> LineEraser::sealed(std::string_view text, const Seal& seal, std::uint64_t offset) {
+Result<void> LineEraser::copySealed(std::string_view text, const Seal& seal, std::uint64_t offset) {
   const std::string_view body = text.substr(0, seal.bodyLength);
-  const auto digits = sealDigits(before_, body, seal.placeText);
-  const SealDigits repaired = std::exchange(repaired_, std::nullopt);
+  const auto digits = sealDigits(previousSeal_, body, seal.placeText);
+  const SealDigits repaired = std::exchange(repairedSeal_, std::nullopt);
   const bool verified =
       digits == seal.digits || (repaired && sealDigits(repaired, body, seal.placeText) == seal.digits);
   // After a line without a seal, which may have lost it, readers accept a line without checking its seal.
   const bool readable = verified || (std::exchange(sealLost_, false) && serializer_.decode(text).has_value());
   sealLost_ = false;
   if (!readable) {
-    repaired_ = digits;
+    repairedSeal_ = digits;
     places_.begin(offset, text.size());
   }
-  before_ = seal.digits;
-  found_.endsWhole = readable && seal.place == seal.count;
+  previousSeal_ = seal.digits;
+  found_.endsBatch = readable && seal.place == seal.count;
   std::optional<Entry> entry;
   const ErasureTarget* const target = readable ? targetOf(text, entry) : nullptr;
-  if (!readable && seemsErased(text)) {
+  if (!readable && seemsTarget(text)) {
     found_.changed = true;
     return put(fmt::format("{{\"erased\":{{\"damagedBytes\":{}}}}}", text.size()));
   }
-  if (target == nullptr && (!(verified || (readable && healed_)) || !found_.changed)) {
+  if (target == nullptr && (!(verified || (readable && previousRepaired_)) || !found_.changed)) {
     found_.lastSeal = seal.digits;
     return put(text);
   }
   found_.changed = true;
-  const std::string whole = places_.in(target != nullptr ? textOf(*entry, *target) : std::string(body) + "}");
+  const std::string whole =
+      places_.withNewPlaces(target != nullptr ? erasedTextOf(*entry, *target) : std::string(body) + "}");
   std::string made;
   found_.lastSeal = appendSealedLine(made, whole, found_.lastSeal, seal.place, seal.count);
   made.pop_back();
   return put(made);
 }
 
-Result<void> LineEraser::unsealed(std::string_view text, std::uint64_t offset) {
+Result<void> LineEraser::copyUnsealed(std::string_view text, std::uint64_t offset) {
   std::optional<Entry> entry;
-  repaired_.reset();
+  repairedSeal_.reset();
   sealLost_ = true;
   if (const ErasureTarget* const target = targetOf(text, entry)) {
     found_.changed = true;
-    return put(textOf(*entry, *target));
+    return put(erasedTextOf(*entry, *target));
   }
   std::string storage;
   std::string_view reason;
   const bool isDamaged = !entry && !readAnyKeys(text, storage, reason);
   if (isDamaged) places_.begin(offset, text.size());
-  found_.endsWhole = !isDamaged;
-  if (isDamaged && seemsErased(text)) {
+  found_.endsBatch = !isDamaged;
+  if (isDamaged && seemsTarget(text)) {
     found_.changed = true;
     return put(fmt::format("{{\"erased\":{{\"damagedBytes\":{}}}}}", text.size()));
   }
@@ -254,10 +256,10 @@ const ErasureTarget* LineEraser::targetOf(std::string_view text, std::optional<E
   if (!keys) return nullptr;
   moveHead(*keys, text);
   const ErasureTarget* const target = plan_.find(keys->id);
-  const bool isToBeNoted =
+  const bool mayBeNoted =
       entryKind(keys->type) == EntryKind::Redaction ||
-      std::ranges::any_of(kMadeFromWords, [&](std::string_view words) { return text.contains(words); });
-  if (target == nullptr && !isToBeNoted) return nullptr;
+      std::ranges::any_of(kDerivedMarkers, [&](std::string_view words) { return text.contains(words); });
+  if (target == nullptr && !mayBeNoted) return nullptr;
   auto decoded = serializer_.decode(text);
   if (!decoded) return nullptr;
   entry = std::move(*decoded);
@@ -266,7 +268,7 @@ const ErasureTarget* LineEraser::targetOf(std::string_view text, std::optional<E
     return nullptr;
   }
   // In the session's own files the id is sufficient.
-  if (sessionId_ != target->sessionId && target->damaged) found_.mayHold = true;
+  if (sessionId_ != target->sessionId && target->damaged) found_.mayRemain = true;
   if (sessionId_ != target->sessionId && Sha256::of(entry->payload) != target->storedSha256) return nullptr;
   found_.targets.insert(target->entryId);
   if (!out_) addTraces(found_.traces, entry->payload);
@@ -278,8 +280,8 @@ void LineEraser::noteReadable(const Entry& entry) {
     if (plan_.find(entry.id) != nullptr) found_.targets.insert(entry.id);
   } else if (entry.type == entry_type::kRedaction) {
     found_.receipts.insert(entry.id);
-  } else if (isMadeFrom(plan_, entry)) {
-    found_.madeFrom.push_back(entry);
+  } else if (isDerivedFrom(plan_, entry)) {
+    found_.derivedEntries.push_back(entry);
   }
 }
 
@@ -300,19 +302,19 @@ void LineEraser::moveHead(const LineKeys& keys, std::string_view text) {
   }
 }
 
-bool LineEraser::seemsErased(std::string_view text) {
+bool LineEraser::seemsTarget(std::string_view text) {
   const ErasureTarget* const target = plan_.find(peekId(text));
   if (target != nullptr) {
     const auto entry = serializer_.decode(text);
     if (target->sessionId == sessionId_ || (entry && Sha256::of(entry->payload) == target->storedSha256)) return true;
   }
   const auto isIn = [&](const std::string& trace) { return text.contains(trace); };
-  if (std::ranges::any_of(traces_.telling, isIn)) return true;
-  found_.mayHold = found_.mayHold || std::ranges::any_of(traces_.likely, isIn);
+  if (std::ranges::any_of(traces_.certain, isIn)) return true;
+  found_.mayRemain = found_.mayRemain || std::ranges::any_of(traces_.possible, isIn);
   return false;
 }
 
-std::string LineEraser::textOf(const Entry& stored, const ErasureTarget& target) const {
+std::string LineEraser::erasedTextOf(const Entry& stored, const ErasureTarget& target) const {
   const Entry left = erasedEntry(stored, target);
   std::string text;
   if (serializer_.encode(left, text)) return text;

@@ -26,14 +26,14 @@ namespace bough {
 
 /// Strings from the erased payloads, by which damaged copies of them are recognized.
 struct ErasureTraces {
-  std::set<std::string> telling;  ///< Longer strings: a line that contains one is a copy.
-  std::set<std::string> likely;   ///< Shorter strings with their member names: a line that contains one may be a copy.
+  std::set<std::string> certain;   ///< Longer strings: a line that contains one is a copy.
+  std::set<std::string> possible;  ///< Shorter strings with their member names: a line that contains one may be a copy.
 
   void merge(ErasureTraces& other) {
-    telling.merge(other.telling);
-    likely.merge(other.likely);
+    certain.merge(other.certain);
+    possible.merge(other.possible);
   }
-  [[nodiscard]] std::size_t size() const { return telling.size() + likely.size(); }
+  [[nodiscard]] std::size_t size() const { return certain.size() + possible.size(); }
 };
 void addTraces(ErasureTraces& traces, std::string_view payload);
 /// The same for an unreadable line, as far as its payload can be found.
@@ -41,21 +41,21 @@ void addTracesOfLine(ErasureTraces& traces, std::string_view line);
 
 /// What was found in a file.
 struct ErasedLines {
-  bool changed = false;               ///< The copy differs.
-  std::set<std::string> targets;      ///< Ids of entries that are erased, now or earlier.
-  std::set<std::string> receipts;     ///< Ids of the receipts in the file.
-  std::vector<Entry> madeFrom;        ///< Entries that repeat erased ones and are not in the plan.
-  std::set<std::string> attachments;  ///< Attachments of the plan that entries still name.
-  std::set<std::string> wayBacks;     ///< Attachments that may be the way back of a migration.
-  ErasureTraces traces;               ///< Of payloads that are to be erased; set only when nothing is copied.
-  int format = 0;                     ///< According to the header.
+  bool changed = false;                      ///< The copy differs.
+  std::set<std::string> targets;             ///< Ids of entries that are erased, now or earlier.
+  std::set<std::string> receipts;            ///< Ids of the receipts in the file.
+  std::vector<Entry> derivedEntries;         ///< Entries that repeat erased ones and are not in the plan.
+  std::set<std::string> attachments;         ///< Attachments of the plan that entries still name.
+  std::set<std::string> wayBackAttachments;  ///< Attachments that may be the way back of a migration.
+  ErasureTraces traces;                      ///< Of payloads that are to be erased; set only when nothing is copied.
+  int format = 0;                            ///< According to the header.
   std::string headId;
   SealDigits lastSeal;
   std::set<std::uint64_t> namedPlaces;         ///< Places in any log.
   std::map<std::string, std::string> renamed;  ///< Names of places that have moved, and the new names.
   bool lacksLineEnd = false;
-  bool endsWhole = false;  ///< The last line ends a batch, even if nobody had counted it.
-  bool mayHold = false;    ///< A line that stays repeats erased text, or is a copy of an unreadable entry.
+  bool endsBatch = false;  ///< The last line ends a batch, even if nobody had counted it.
+  bool mayRemain = false;  ///< A line that stays repeats erased text, or is a copy of an unreadable entry.
 };
 
 class LineEraser {
@@ -80,21 +80,21 @@ class LineEraser {
   Result<ErasedLines> run(ByteSource& source, std::string_view path);
 
  private:
-  Result<void> line(const LineReader::Line& line, ByteSource& source, std::string_view path);
+  Result<void> copyLine(const LineReader::Line& line, ByteSource& source, std::string_view path);
   /// The part of a line that is a damaged target.
-  struct Hit {
+  struct DamagedTarget {
     const ErasureTarget* target;
     std::size_t begin;
     std::size_t end;
   };
 
-  Result<void> content(std::string_view text, std::uint64_t offset);
-  Result<void> plain(std::string_view text, std::uint64_t offset);
-  Result<void> sealed(std::string_view text, const Seal& seal, std::uint64_t offset);
-  Result<void> unsealed(std::string_view text, std::uint64_t offset);
-  [[nodiscard]] std::optional<Hit> hitIn(std::string_view text, std::uint64_t offset) const;
+  Result<void> copyContent(std::string_view text, std::uint64_t offset);
+  Result<void> copyText(std::string_view text, std::uint64_t offset);
+  Result<void> copySealed(std::string_view text, const Seal& seal, std::uint64_t offset);
+  Result<void> copyUnsealed(std::string_view text, std::uint64_t offset);
+  [[nodiscard]] std::optional<DamagedTarget> findDamagedTarget(std::string_view text, std::uint64_t offset) const;
   Result<void> eraseDamaged(std::string_view text, const ErasureTarget& target);
-  void notePlace(const Seal& seal);
+  void notePlaceInBatch(const Seal& seal);
   Result<void> put(std::string_view bytes) {
     places_.addWritten(bytes.size());
     return out_ ? out_(bytes) : Result<void>();
@@ -106,8 +106,8 @@ class LineEraser {
   void noteReadable(const Entry& entry);
   void moveHead(const LineKeys& keys, std::string_view text);
   /// Returns true when an unreadable line seems to be a target.
-  bool seemsErased(std::string_view text);
-  std::string textOf(const Entry& stored, const ErasureTarget& target) const;
+  bool seemsTarget(std::string_view text);
+  std::string erasedTextOf(const Entry& stored, const ErasureTarget& target) const;
 
   const ErasurePlan& plan_;
   const EntrySerializer& serializer_;
@@ -115,14 +115,14 @@ class LineEraser {
   const std::string_view sessionId_;
   const Out out_;
   ErasedLines found_;
-  SealDigits before_;      // digits of the last seal in the file
-  SealDigits repaired_;    // the seal that the damaged line before should have had
-  bool sealLost_ = false;  // the line before has no seal
+  SealDigits previousSeal_;  // digits of the last seal in the file
+  SealDigits repairedSeal_;  // the seal that the damaged line before should have had
+  bool sealLost_ = false;    // the line before has no seal
   std::vector<const ErasureTarget*> damaged_ = {};
   MovedPlaces places_;
-  bool healed_ = false;      // the line before was damaged and is now an entry
-  std::uint32_t place_ = 0;  // of the line before, in its batch
-  std::uint32_t count_ = 0;
+  bool previousRepaired_ = false;    // the line before was damaged and is now an entry
+  std::uint32_t previousPlace_ = 0;  // of the line before, in its batch
+  std::uint32_t previousCount_ = 0;
 };
 
 }  // namespace bough

@@ -40,7 +40,7 @@ std::string textOf(const ErasurePlan& plan) {
     }
     writer.endObject();
   }
-  writer.endArray().list("attachments", plan.attachments).list("wayBacks", plan.wayBacks).endObject();
+  writer.endArray().list("attachments", plan.attachments).list("wayBacks", plan.wayBackAttachments).endObject();
   return writer.text() + "\n";
 }
 
@@ -80,7 +80,7 @@ std::optional<ErasurePlan> planFrom(std::string_view text) {
                    .timestamp = json::findString(text, "timestamp").value_or(""),
                    .targets = {},
                    .attachments = {},
-                   .wayBacks = {}};
+                   .wayBackAttachments = {}};
   json::ArrayReader entries(json::findMember(text, "entries").value_or("[]"));
   while (const auto each = entries.next()) {
     auto target = targetFrom(*each);
@@ -88,7 +88,7 @@ std::optional<ErasurePlan> planFrom(std::string_view text) {
     std::string id = target->entryId;
     plan.targets.emplace(std::move(id), std::move(*target));
   }
-  if (!takeHashes(text, "attachments", plan.attachments) || !takeHashes(text, "wayBacks", plan.wayBacks)) {
+  if (!takeHashes(text, "attachments", plan.attachments) || !takeHashes(text, "wayBacks", plan.wayBackAttachments)) {
     return std::nullopt;
   }
   return plan;

@@ -37,7 +37,7 @@ std::string MovedPlaces::idInCopy(std::string id) const {
   return place == places_.end() ? id : unreadableId(place->second);
 }
 
-std::string MovedPlaces::in(std::string line) const {
+std::string MovedPlaces::withNewPlaces(std::string line) const {
   const auto keys = places_.empty() ? std::nullopt : readCanonicalKeys(line);
   if (!keys) return line;
   const bool hasParent = keys->parentId.has_value();

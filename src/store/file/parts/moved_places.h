@@ -38,7 +38,7 @@ class MovedPlaces {
   /// Returns an entry's id in the copy. It differs only when the id names a place in the file.
   [[nodiscard]] std::string idInCopy(std::string id) const;
   /// Returns a line with the places of the copy.
-  [[nodiscard]] std::string in(std::string line) const;
+  [[nodiscard]] std::string withNewPlaces(std::string line) const;
   /// Returns the new names of places that have moved, by their old names.
   [[nodiscard]] std::map<std::string, std::string> renamed() const;
 

@@ -46,7 +46,7 @@ SELECT f.session_id, f.life, f.version, (SELECT count(*) FROM ids), c.indexed, c
   ORDER BY f.session_id)sql"};
 constexpr int kFirstSummaryColumn = 7;
 constexpr int kFirstStateColumn = kFirstSummaryColumn + kSummaryColumns;
-constexpr int kMayKeepColumn = kFirstStateColumn + 9;
+constexpr int kCanWriteColumn = kFirstStateColumn + 9;
 // Limits for what is returned as well, and for what waits for the next query.
 constexpr std::size_t kLittleBytes = 1'000'000;
 constexpr std::size_t kFewSessions = 50;
@@ -146,7 +146,7 @@ struct TextArrays {
       all += word;
     }
     sequences.push_back(static_cast<std::int64_t>(text.sequence));
-    times.push_back(fitting(text.timeMs));
+    times.push_back(bigint(text.timeMs));
     counts.push_back(static_cast<std::int64_t>(text.words.size()));
     ids.push_back(text.entryId);
     roles.push_back(text.role);
@@ -161,12 +161,12 @@ struct AnswerArrays {
 
   void add(const CatalogedAnswer& answer) {
     ids.push_back(answer.id);
-    firsts.push_back(fitting(answer.first));
+    firsts.push_back(bigint(answer.first));
     branches.push_back(answer.branch);
-    quarters.push_back(fitting(answer.quarter));
+    quarters.push_back(bigint(answer.quarter));
     certain.push_back(answer.certain ? 1 : 0);
     models.push_back(answer.model);
-    for (const auto count : kUsageCounts) tokens.push_back(fitting(answer.tokens.*count));
+    for (const auto count : kUsageCounts) tokens.push_back(bigint(answer.tokens.*count));
   }
 };
 
@@ -179,7 +179,7 @@ Call keepCall(Database& database, const CatalogChange& change) {
   for (const SearchText& text : change.texts) texts.add(text);
   Parameters parameters;
   parameters.text(change.after.summary.sessionId).number(stamp.life).number(sure ? stamp.version : -1);
-  parameters.number(fitting(change.before.taken)).number(fitting(change.before.indexed));
+  parameters.number(bigint(change.before.taken)).number(bigint(change.before.indexed));
   parameters.texts(summaryTexts(change.after.summary)).numbers(summaryNumbers(change.after));
   parameters.texts(change.after.tips).bytes(change.after.rest);
   parameters.numbers(answers.ids).numbers(answers.firsts).numbers(answers.branches).numbers(answers.quarters);
@@ -191,7 +191,7 @@ Call keepCall(Database& database, const CatalogChange& change) {
 
 // Returns std::nullopt when the growth was not returned with the row.
 Result<std::optional<SessionGrowth>> growthFrom(const EntrySerializer& serializer, const Rows& rows, int row) {
-  constexpr int kHeader = kMayKeepColumn + 1;
+  constexpr int kHeader = kCanWriteColumn + 1;
   constexpr int kIds = kHeader + 3;
   if (rows.isNull(row, kHeader) || rows.isNull(row, kIds)) return std::nullopt;
   const auto number = [&](int column) { return static_cast<std::uint64_t>(rows.number(row, column)); };
@@ -224,7 +224,7 @@ Result<std::optional<SessionGrowth>> growthFrom(const EntrySerializer& serialize
 }  // namespace
 
 PostgresCatalog::~PostgresCatalog() {
-  if (!waiting_.empty() && !database_.pool.isOfParent()) (void)database_.pool.run(waiting_);
+  if (!waiting_.empty() && !database_.pool.belongsToParent()) (void)database_.pool.run(waiting_);
 }
 
 Result<std::vector<Rows>> PostgresCatalog::runAfterWaiting(std::vector<Call> calls) {
@@ -233,16 +233,16 @@ Result<std::vector<Rows>> PostgresCatalog::runAfterWaiting(std::vector<Call> cal
   std::ranges::move(calls, std::back_inserter(all));
   BOUGH_TRY(auto rows, database_.pool.run(all));
   for (std::size_t i = 0; i < sessions.size(); ++i) {
-    if (!rows[i].truth(0, 0)) unkept_.try_emplace(sessions[i]);
+    if (!rows[i].truth(0, 0)) rejectedSessions_.try_emplace(sessions[i]);
   }
   rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(sessions.size()));
   return rows;
 }
 
-Result<void> PostgresCatalog::allKept() {
-  for (auto& [id, refusals] : unkept_) ++refusals;
-  std::erase_if(unkept_, [](const auto& session) { return session.second > kMostRefusals; });
-  if (unkept_.empty()) return {};
+Result<void> PostgresCatalog::checkNoneRejected() {
+  for (auto& [id, refusals] : rejectedSessions_) ++refusals;
+  std::erase_if(rejectedSessions_, [](const auto& session) { return session.second > kMostRefusals; });
+  if (rejectedSessions_.empty()) return {};
   return fail(ErrorCode::Conflict, fmt::format("{}: others were first to change the catalog", database_.shown()));
 }
 
@@ -255,13 +255,13 @@ Result<void> PostgresCatalog::notInChild() const {
 Result<std::vector<Rows>> PostgresCatalog::ask(std::vector<Call> calls) {
   BOUGH_TRY(notInChild());
   std::unique_lock lock(mutex_);
-  BOUGH_TRY(allKept());
+  BOUGH_TRY(checkNoneRejected());
   if (waiting_.empty()) {
     lock.unlock();
     return database_.pool.run(calls);
   }
   BOUGH_TRY(auto rows, runAfterWaiting(std::move(calls)));
-  BOUGH_TRY(allKept());
+  BOUGH_TRY(checkNoneRejected());
   return rows;
 }
 
@@ -273,7 +273,7 @@ Result<Rows> PostgresCatalog::ask(Call call) {
 Result<CatalogSource::Outdated> PostgresCatalog::outdated(bool search, const std::string& after, std::size_t limit) {
   BOUGH_TRY(notInChild());
   Parameters parameters;
-  parameters.text(after).number(fitting(limit)).truth(search).number(kLittleBytes);
+  parameters.text(after).number(bigint(limit)).truth(search).number(kLittleBytes);
   std::unique_lock lock(mutex_);
   const bool waited = !waiting_.empty();
   if (!waited) lock.unlock();
@@ -295,12 +295,12 @@ Result<CatalogSource::Outdated> PostgresCatalog::outdated(bool search, const std
     // The catalog itself reports what cannot be read.
     if (auto growth = growthFrom(database_.serializer, rows, row)) session.growth = std::move(*growth);
   }
-  if (!rows.empty()) mayKeep_ = rows.truth(0, kMayKeepColumn);
+  if (!rows.empty()) canWrite_ = rows.truth(0, kCanWriteColumn);
   // A session in the range that was looked at and that is not outdated was stored by somebody.
   std::set<std::string_view> named;
   for (const CatalogedSession& session : found.sessions) named.insert(session.summary.sessionId);
   const bool isLastPage = found.total <= found.sessions.size();
-  std::erase_if(unkept_, [&](const auto& session) {
+  std::erase_if(rejectedSessions_, [&](const auto& session) {
     const std::string& id = session.first;
     return id > after && (isLastPage || id < *named.rbegin()) && !named.contains(id);
   });
@@ -310,7 +310,7 @@ Result<CatalogSource::Outdated> PostgresCatalog::outdated(bool search, const std
 Result<void> PostgresCatalog::keep(const std::vector<CatalogChange>& changes) {
   BOUGH_TRY(notInChild());
   const std::lock_guard lock(mutex_);
-  if (!mayKeep_) {
+  if (!canWrite_) {
     return fail(ErrorCode::ReadOnly,
                 fmt::format("{}: this role or this server cannot bring the catalog up to date", database_.shown()),
                 "list the sessions once with a role that may write, on a server that takes writes");
@@ -319,14 +319,14 @@ Result<void> PostgresCatalog::keep(const std::vector<CatalogChange>& changes) {
   for (const CatalogChange& change : changes) {
     waiting_.push_back(keepCall(database_, change));
     waitingFor_.push_back(change.after.summary.sessionId);
-    unkept_.erase(waitingFor_.back());
+    rejectedSessions_.erase(waitingFor_.back());
   }
   for (const Call& call : waiting_) bytes += call.parameters.totalBytes();
   // Words are sent at once: if they waited, the next query could find what is redacted before it.
   const bool anyText = std::ranges::any_of(changes, [](const CatalogChange& change) { return !change.texts.empty(); });
   if (!anyText && bytes <= 2 * kLittleBytes && waiting_.size() <= kFewSessions) return {};
   BOUGH_TRY(runAfterWaiting({}));
-  return allKept();
+  return checkNoneRejected();
 }
 
 Result<void> PostgresCatalog::forgetAll() {
@@ -334,7 +334,7 @@ Result<void> PostgresCatalog::forgetAll() {
   const std::lock_guard lock(mutex_);
   waiting_.clear();
   waitingFor_.clear();
-  unkept_.clear();
+  rejectedSessions_.clear();
   // Each statement runs alone, because it scans the whole catalog. They run first: if this is interrupted, no data of
   // an existing session is lost, and whatever others store at the same time is read again later.
   for (const Statement* statement : {&kForgetGoneSessions, &kForgetGoneAnswers, &kForgetGoneTexts}) {

@@ -24,17 +24,13 @@ std::string patternOf(std::string_view text) {
 
 }  // namespace
 
-std::int64_t fitting(std::uint64_t number) {
-  return static_cast<std::int64_t>(std::min(number, static_cast<std::uint64_t>(INT64_MAX)));
-}
-
 std::string Composed::text(std::string_view value) {
   parameters.text(value);
   return fmt::format("${}", parameters.size());
 }
 
 std::string Composed::number(std::uint64_t value) {
-  parameters.number(fitting(value));
+  parameters.number(bigint(value));
   return fmt::format("${}", parameters.size());
 }
 
@@ -134,9 +130,9 @@ std::vector<std::int64_t> summaryNumbers(const CatalogedSession& session) {
         summary.activeMs, summary.durationMs, summary.userMessages, summary.assistantMessages, summary.toolMessages,
         summary.systemMessages, summary.toolCalls, summary.toolFailures, summary.entries, summary.bytes,
         summary.branches, static_cast<std::uint64_t>(summary.condition), std::uint64_t{summary.pinned ? 1U : 0U}}) {
-    numbers.push_back(fitting(each));
+    numbers.push_back(bigint(each));
   }
-  numbers.push_back(summary.timeToLiveMs ? fitting(*summary.timeToLiveMs) : -1);
+  numbers.push_back(summary.timeToLiveMs ? bigint(*summary.timeToLiveMs) : -1);
   return numbers;
 }
 

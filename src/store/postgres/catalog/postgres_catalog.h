@@ -49,7 +49,7 @@ class PostgresCatalog final : public CatalogSource {
   [[nodiscard]] Result<void> notInChild() const;
   // Requires the mutex.
   Result<std::vector<Rows>> runAfterWaiting(std::vector<Call> calls);
-  Result<void> allKept();
+  Result<void> checkNoneRejected();
   // Marks the sessions after one id, up to another id, to be read again.
   Result<void> forgetPage(const std::string& after, const std::string& last);
 
@@ -57,9 +57,10 @@ class PostgresCatalog final : public CatalogSource {
   std::mutex mutex_;                     // held while waiting changes are sent, so that no query overtakes them
   std::vector<Call> waiting_;            // from keep()
   std::vector<std::string> waitingFor_;  // the session of each waiting call
-  std::map<std::string, int> unkept_;    // sessions to be read again, and how many queries were refused for each
+  std::map<std::string, int>
+      rejectedSessions_;  // sessions to be read again, and how many queries were refused for each
   const unsigned forks_ = forkCount();
-  bool mayKeep_ = false;  // this role may write and the server accepts writes, as last seen by outdated()
+  bool canWrite_ = false;  // this role may write and the server accepts writes, as last seen by outdated()
 };
 
 /// Returns statements that remove what the catalog stores about a session. Part of the transaction that removes the
@@ -103,8 +104,5 @@ SessionSummary summaryFrom(const Rows& rows, int row, int column = 0);
 /// Return the texts and the numbers (without tokens) of a summary, in the order of the function catalog_keep.
 std::vector<std::string> summaryTexts(const SessionSummary& summary);
 std::vector<std::int64_t> summaryNumbers(const CatalogedSession& session);
-
-/// Returns the number, limited to what a bigint can hold.
-std::int64_t fitting(std::uint64_t number);
 
 }  // namespace bough::postgres

@@ -43,12 +43,12 @@ constexpr std::array<Meaning, 27> kMeanings{{
      "the server cancelled the statement; retry, or raise statement_timeout"},
     {"26000", Trouble::NotPrepared, ErrorCode::Busy, "retry"},
     {"42P05", Trouble::NotPrepared, ErrorCode::Busy, "retry"},
-    {"57P", Trouble::LostInBetween, ErrorCode::Unavailable, "the server stops or starts; retry"},
-    {"08", Trouble::LostInBetween, ErrorCode::Unavailable, "retry"},
-    {kReadOnlyTransaction, Trouble::LostBefore, ErrorCode::ReadOnly,
+    {"57P", Trouble::LostOutcomeUnknown, ErrorCode::Unavailable, "the server stops or starts; retry"},
+    {"08", Trouble::LostOutcomeUnknown, ErrorCode::Unavailable, "retry"},
+    {kReadOnlyTransaction, Trouble::LostNothingDone, ErrorCode::ReadOnly,
      "this server is a standby: name all servers and add target_session_attrs=read-write to the URL"},
     {"53100", Trouble::Refused, ErrorCode::NoSpace, "free space on the server's disk, then retry"},
-    {"53300", Trouble::LostBefore, ErrorCode::Unavailable, kNoConnectionHint},
+    {"53300", Trouble::LostNothingDone, ErrorCode::Unavailable, kNoConnectionHint},
     {"53", Trouble::Refused, ErrorCode::NoSpace, "the server is out of memory or disk space; retry later"},
     {"54000", Trouble::Refused, ErrorCode::InvalidArgument,
      "the entry is larger than the server takes: store large data as an attachment"},
@@ -70,8 +70,9 @@ constexpr std::array<Meaning, 27> kMeanings{{
      "check the user and the password; ~/.pgpass or PGPASSWORD can hold it"},
     {"22P05", Trouble::Refused, ErrorCode::InvalidArgument,
      "the database's encoding cannot hold this text: `bough copy` the store to one of `createdb -E UTF8 -T template0`"},
-    {"25P03", Trouble::LostInBetween, ErrorCode::Unavailable, "retry, or raise idle_in_transaction_session_timeout"},
-    {"25P04", Trouble::LostInBetween, ErrorCode::Unavailable, "retry, or raise transaction_timeout"},
+    {"25P03", Trouble::LostOutcomeUnknown, ErrorCode::Unavailable,
+     "retry, or raise idle_in_transaction_session_timeout"},
+    {"25P04", Trouble::LostOutcomeUnknown, ErrorCode::Unavailable, "retry, or raise transaction_timeout"},
     {"XX001", Trouble::Refused, ErrorCode::Damaged, "the server's files are damaged: restore a backup"},
     {"XX002", Trouble::Refused, ErrorCode::Damaged, "an index of the server is damaged: REINDEX it"},
 }};
@@ -116,24 +117,24 @@ Failure connectFailure(const Location& location, std::string_view words, std::st
         "install the certificate on the server");
   }
   if (state == "53300" || says("too many clients", "connection slots")) {
-    return make(Trouble::LostBefore, ErrorCode::Unavailable, message, kNoConnectionHint);
+    return make(Trouble::LostNothingDone, ErrorCode::Unavailable, message, kNoConnectionHint);
   }
   // A server that answers, and will soon accept a connection.
   const bool soon = state.starts_with("57P") || says("starting up", "shutting down", "recovery");
-  return make(soon ? Trouble::LostBefore : Trouble::Unreachable, ErrorCode::Unavailable, message,
+  return make(soon ? Trouble::LostNothingDone : Trouble::Unreachable, ErrorCode::Unavailable, message,
               "check that the server runs and the URL is right; retry");
 }
 
 Failure lostFailure(const Location& location, std::string_view words, bool sent) {
   const std::string message = fmt::format("lost the connection to {}: {}", location.shown, oneLine(location, words));
-  return sent ? make(Trouble::LostInBetween, ErrorCode::OutcomeUnknown, message, kSameIdsHint)
-              : make(Trouble::LostBefore, ErrorCode::Unavailable, message, "retry");
+  return sent ? make(Trouble::LostOutcomeUnknown, ErrorCode::OutcomeUnknown, message, kSameIdsHint)
+              : make(Trouble::LostNothingDone, ErrorCode::Unavailable, message, "retry");
 }
 
 Failure timeoutFailure(const Location& location, bool sent) {
   const std::string message = fmt::format("{} did not answer in time", location.shown);
-  return sent ? make(Trouble::Late, ErrorCode::OutcomeUnknown, message, kSameIdsHint)
-              : make(Trouble::Late, ErrorCode::Timeout, message, "check that the server runs; retry");
+  return sent ? make(Trouble::TimedOut, ErrorCode::OutcomeUnknown, message, kSameIdsHint)
+              : make(Trouble::TimedOut, ErrorCode::Timeout, message, "check that the server runs; retry");
 }
 
 Failure sqlFailure(const Location& location, std::string_view state, std::string_view words) {

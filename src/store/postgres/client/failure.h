@@ -12,13 +12,13 @@
 namespace bough::postgres {
 
 enum class Trouble : std::uint8_t {
-  Refused,        ///< The server refused; the connection is good.
-  Repeat,         ///< A serialization failure or a deadlock: nothing was done; a retry may succeed.
-  NotPrepared,    ///< A pooler does not keep prepared statements: nothing was done.
-  Unreachable,    ///< No server answers. Worth waiting for only if one answered before.
-  LostBefore,     ///< The connection was lost, and nothing was done.
-  LostInBetween,  ///< The connection was lost; it is unknown whether anything was done.
-  Late,           ///< The deadline has passed.
+  Refused,             ///< The server refused; the connection is good.
+  Repeat,              ///< A serialization failure or a deadlock: nothing was done; a retry may succeed.
+  NotPrepared,         ///< A pooler does not keep prepared statements: nothing was done.
+  Unreachable,         ///< No server answers. Worth waiting for only if one answered before.
+  LostNothingDone,     ///< The connection was lost, and nothing was done.
+  LostOutcomeUnknown,  ///< The connection was lost; it is unknown whether anything was done.
+  TimedOut,            ///< The deadline has passed.
 };
 
 struct Failure {

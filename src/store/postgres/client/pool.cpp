@@ -44,11 +44,11 @@ Pool::Pool(Location location, PoolOptions options)
 }
 
 Pool::~Pool() {
-  forgetParent();
+  dropParentConnections();
 }
 
 // In the child of a fork(2) the connections still belong to the parent.
-void Pool::forgetParent() {
+void Pool::dropParentConnections() {
   if (::getpid() == process_) return;
   for (const auto& connection : idle_) connection->abandon();
   idle_.clear();
@@ -59,7 +59,7 @@ void Pool::forgetParent() {
 Exchange<std::unique_ptr<Connection>> Pool::take(Deadline deadline) {
   {
     std::unique_lock lock(mutex_);
-    forgetParent();
+    dropParentConnections();
     // A thread that has a connection and needs another must not wait for threads that may do the same. It gets one
     // beyond the limit.
     const auto free = [&] { return !idle_.empty() || open_ < options_.connections || Use::hasOne(); };
@@ -82,7 +82,7 @@ Exchange<std::unique_ptr<Connection>> Pool::take(Deadline deadline) {
   }
 }
 
-bool Pool::isOfParent() const {
+bool Pool::belongsToParent() const {
   return ::getpid() != process_;
 }
 
@@ -130,9 +130,9 @@ Exchange<void> Pool::repeat(const std::function<Exchange<void>(Connection&)>& us
     const auto lasted = std::chrono::steady_clock::now() - begun;
     Failure& failure = done.error();
     if (failure.trouble == Trouble::NotPrepared) prepare_ = false;
-    unknown |= failure.trouble == Trouble::LostInBetween;
+    unknown |= failure.trouble == Trouble::LostOutcomeUnknown;
     const auto wait = failure.trouble == Trouble::NotPrepared ? std::chrono::milliseconds(0) : pause(attempt);
-    const bool final = failure.trouble == Trouble::Refused || failure.trouble == Trouble::Late;
+    const bool final = failure.trouble == Trouble::Refused || failure.trouble == Trouble::TimedOut;
     // A refusal by the server is certain. A retry whose answer comes too late would make the outcome unknown.
     const auto needed = failure.trouble == Trouble::Repeat ? wait + 2 * lasted : wait;
     const bool patient = reached_ || failure.trouble != Trouble::Unreachable;
@@ -148,8 +148,8 @@ Exchange<void> Pool::repeat(const std::function<Exchange<void>(Connection&)>& us
 }
 
 Failure Pool::explained(Failure failure) const {
-  if (!whyOther_ || !isOfOtherSchema(failure)) return failure;
-  if (auto error = whyOther_()) failure.error = std::move(*error);
+  if (!explainRefusal_ || !isOfOtherSchema(failure)) return failure;
+  if (auto error = explainRefusal_()) failure.error = std::move(*error);
   return failure;
 }
 

@@ -44,7 +44,9 @@ class Pool {
 
   /// Sets a function that explains a refusal when the schema is not the one that this program expects. Called only
   /// after such a refusal.
-  void explainWith(std::function<std::optional<Error>()> whyOther) { whyOther_ = std::move(whyOther); }
+  void explainWith(std::function<std::optional<Error>()> explainRefusal) {
+    explainRefusal_ = std::move(explainRefusal);
+  }
   /// Returns a failure of exchange() with that explanation. The other calls return explained errors already.
   Failure explained(Failure failure) const;
 
@@ -53,7 +55,7 @@ class Pool {
   [[nodiscard]] Deadline deadline() const { return std::chrono::steady_clock::now() + options_.timeout; }
 
   /// Returns true in the child of a fork(2) when the pool belongs to the parent.
-  [[nodiscard]] bool isOfParent() const;
+  [[nodiscard]] bool belongsToParent() const;
 
   /// Returns true when statements are prepared: no longer after a pooler has lost some.
   [[nodiscard]] bool prepares() const { return prepare_; }
@@ -61,13 +63,13 @@ class Pool {
  private:
   Exchange<std::unique_ptr<Connection>> take(Deadline deadline);
   void giveBack(std::unique_ptr<Connection> connection);
-  void forgetParent();
+  void dropParentConnections();
   Exchange<void> tryOnce(const std::function<Exchange<void>(Connection&)>& use, Deadline deadline);
   Exchange<void> repeat(const std::function<Exchange<void>(Connection&)>& use, Deadline end);
 
   const Location location_;
   const PoolOptions options_;
-  std::function<std::optional<Error>()> whyOther_;
+  std::function<std::optional<Error>()> explainRefusal_;
   std::mutex mutex_;
   std::condition_variable returned_;
   std::vector<std::unique_ptr<Connection>> idle_;

@@ -36,8 +36,8 @@ Result<Rows> Database::run(const Statement& statement, Parameters parameters) {
 Exchange<void> Database::transaction(const std::function<Exchange<void>(Connection&)>& work) {
   return pool.withConnection([&](Connection& connection) -> Exchange<void> {
     auto done = work(connection);
-    if (done || done.error().trouble == Trouble::LostBefore || done.error().trouble == Trouble::LostInBetween ||
-        done.error().trouble == Trouble::Late) {
+    if (done || done.error().trouble == Trouble::LostNothingDone ||
+        done.error().trouble == Trouble::LostOutcomeUnknown || done.error().trouble == Trouble::TimedOut) {
       return done;
     }
     const Call rollback{.sql = "ROLLBACK"};
