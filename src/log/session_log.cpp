@@ -9,9 +9,9 @@
 
 namespace bough {
 
-struct SessionLog::Inside {
-  Inside(const LogFolders& folders, const std::string& sessionId, const EntrySerializer& serializer,
-         Environment& environment, const Options& options)
+struct SessionLog::ProcessParts {
+  ProcessParts(const LogFolders& folders, const std::string& sessionId, const EntrySerializer& serializer,
+               Environment& environment, const Options& options)
       : parts(folders, sessionId, serializer, environment, options.lockTimeoutMs,
               {.writeFile = options.writeIndex, .askElsewhere = options.askElsewhere}),
         writer(parts, options.mayAppend, environment) {}
@@ -24,8 +24,8 @@ SessionLog::SessionLog(LogFolders folders, std::string sessionId, const EntrySer
                        Environment& environment, const Options& options)
     : sessionId_(std::move(sessionId)),
       serializer_(serializer),
-      inside_([this, folders = std::move(folders), &environment, options] {
-        return std::make_unique<Inside>(folders, sessionId_, serializer_, environment, options);
+      processParts_([this, folders = std::move(folders), &environment, options] {
+        return std::make_unique<ProcessParts>(folders, sessionId_, serializer_, environment, options);
       }) {}
 
 SessionLog::~SessionLog() = default;
@@ -35,7 +35,7 @@ Result<std::shared_ptr<SessionLog>> SessionLog::open(LogFolders folders, std::st
                                                      Options options) {
   std::shared_ptr<SessionLog> log(
       new SessionLog(std::move(folders), std::move(sessionId), serializer, environment, options));
-  LogParts& parts = log->inside_->parts;
+  LogParts& parts = log->processParts_->parts;
   const MutexLock lock(parts.mutex);
   BOUGH_TRY(parts.index.reopen());
   if (options.previousIdentity && parts.index.refresh())
@@ -45,13 +45,13 @@ Result<std::shared_ptr<SessionLog>> SessionLog::open(LogFolders folders, std::st
 
 template <typename Operation>
 auto SessionLog::withIndex(Operation operation) {
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   const MutexLock lock(parts.mutex);
   return parts.withIndex(std::move(operation));
 }
 
 std::optional<SessionLog::Identity> SessionLog::identity() {
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   if (!parts.mutex.tryLock()) return std::nullopt;
   const IndexSummary summary = parts.index.summary();
   const std::uint64_t generation = parts.index.generation();
@@ -63,30 +63,30 @@ std::optional<SessionLog::Identity> SessionLog::identity() {
 }
 
 std::uint64_t SessionLog::generation() {
-  return inside_->parts.generation();
+  return processParts_->parts.generation();
 }
 
 Result<std::uint64_t> SessionLog::freshGeneration() {
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   const MutexLock lock(parts.mutex);
   BOUGH_TRY(parts.index.refresh());
   return parts.index.generation();
 }
 
 std::uint64_t SessionLog::offsetOf(Sequence sequence) {
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   const MutexLock lock(parts.mutex);
   return sequence < parts.index.summary().count ? parts.index.records().record(sequence).offset : 0;
 }
 
 std::string SessionLog::path() {
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   const MutexLock lock(parts.mutex);
   return parts.file.path();
 }
 
 Result<SessionState> SessionLog::state() {
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   const MutexLock lock(parts.mutex);
   BOUGH_TRY(auto state, parts.withIndex([](LogIndex& index, StoredLines& lines) -> Indexed<SessionState> {
     BOUGH_TRY(lines.loadEnds());
@@ -104,13 +104,13 @@ Result<SessionState> SessionLog::state() {
 }
 
 Result<std::string> SessionLog::headOfFork(const IsShared& isShared) {
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   const MutexLock lock(parts.mutex);
   return parts.withIndex([&](LogIndex&, StoredLines& lines) { return lines.headOfFork(isShared); });
 }
 
 Result<SessionLog::Header> SessionLog::header() {
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   const MutexLock lock(parts.mutex);
   BOUGH_TRY(const std::string* header, parts.withIndex([](LogIndex&, StoredLines& lines) { return lines.header(); }));
   if (!header->empty()) return Header{.text = *header, .generation = parts.index.generation()};
@@ -121,7 +121,7 @@ Result<SessionLog::Header> SessionLog::header() {
 
 Result<std::string> SessionLog::unreadableBeginning() {
   constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 10;
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   const MutexLock lock(parts.mutex);
   BOUGH_TRY(const std::uint64_t until, parts.withIndex([](LogIndex& index, StoredLines&) -> Indexed<std::uint64_t> {
     return index.summary().count > 0 ? index.records().record(0).offset : kMostBytes;
@@ -156,20 +156,20 @@ Result<std::vector<Sequence>> SessionLog::select(Sequence from, std::size_t limi
 }
 
 Result<std::vector<Sequence>> SessionLog::controls(std::span<const EntryKind> kinds) {
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   const MutexLock lock(parts.mutex);
   return parts.withIndex(
       [&, known = &parts.controls](LogIndex& index, StoredLines&) { return known->get(index, kinds); });
 }
 
 Result<SessionOutline> SessionLog::outline() {
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   const MutexLock lock(parts.mutex);
   return parts.withIndex([outline = &parts.outline](LogIndex& index, StoredLines&) { return outline->get(index); });
 }
 
 Result<std::vector<std::string>> SessionLog::findIds(std::string_view prefix, std::size_t limit) {
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   const MutexLock lock(parts.mutex);
   return parts.withIndex([&, file = &parts.file](LogIndex& index, StoredLines& lines) {
     return findIdsIn(*file, index, lines, prefix, limit);
@@ -197,7 +197,7 @@ Result<BranchPart> SessionLog::branch(Sequence leaf, std::size_t limit) {
 template <typename Read>
 auto SessionLog::readAt(const std::vector<Sequence>& sequences, Read read)
     -> Result<typename std::invoke_result_t<Read, StoredLines&>::value_type> {
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   const MutexLock lock(parts.mutex);
   BOUGH_TRY(parts.index.refresh());
   const Sequence count = parts.index.summary().count;
@@ -245,11 +245,11 @@ Result<void> SessionLog::readAll(const std::function<bool(Sequence, const std::s
 }
 
 void SessionLog::append(AppendWork& work, std::size_t weightBytes) {
-  inside_->writer.append(work, weightBytes);
+  processParts_->writer.append(work, weightBytes);
 }
 
 Result<std::uint64_t> SessionLog::scanWhole(ScanSink& sink) {
-  LogParts& parts = inside_->parts;
+  LogParts& parts = processParts_->parts;
   const MutexLock lock(parts.mutex);
   BOUGH_TRY(parts.index.refresh());
   ScanState state{.countedBytes = parts.index.summary().coveredBytes};
@@ -262,11 +262,11 @@ Result<std::uint64_t> SessionLog::scanWhole(ScanSink& sink) {
 }
 
 Result<void> SessionLog::makeDurable(std::string_view id) {
-  return inside_->writer.makeDurable(id);
+  return processParts_->writer.makeDurable(id);
 }
 
 Result<RepairReport> SessionLog::repair() {
-  return inside_->writer.repair();
+  return processParts_->writer.repair();
 }
 
 }  // namespace bough

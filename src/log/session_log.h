@@ -185,7 +185,7 @@ class SessionLog {
   std::uint64_t offsetOf(Sequence sequence);
 
  private:
-  struct Inside;
+  struct ProcessParts;
 
   SessionLog(LogFolders folders, std::string sessionId, const EntrySerializer& serializer, Environment& environment,
              const Options& options);
@@ -200,7 +200,7 @@ class SessionLog {
 
   const std::string sessionId_;
   const EntrySerializer& serializer_;
-  PerProcess<Inside> inside_;
+  PerProcess<ProcessParts> processParts_;
 };
 
 }  // namespace bough

@@ -50,7 +50,7 @@ Indexed<void> StoredLines::forEach(const std::vector<Sequence>& sequences, const
   records.reserve(sequences.size());
   for (const Sequence sequence : sequences) records.push_back(index_.records().record(sequence));
   if (index_.records().damaged()) return staleIndex();
-  if (file_.opened().form == LogForm::Plain && RecentLines::mayKeep(records)) return readRecent(records, use);
+  if (file_.opened().form == LogForm::Plain && RecentLines::isWorthKeeping(records)) return readRecent(records, use);
   for (std::size_t first = 0; first < records.size();) {
     std::size_t last = first;
     while (last + 1 < records.size() && records[last + 1].offset > records[last].offset &&

@@ -40,7 +40,7 @@ Result<AttachmentStore*> attachmentsOf(SessionStore::Impl& store) {
 }
 
 // Writes the buffered entries that a removal must see, including those of forks that are about to be detached.
-Result<void> flushBefore(SessionStore::Impl& store, const std::vector<Removal>& removals) {
+Result<void> flushForRemoval(SessionStore::Impl& store, const std::vector<Removal>& removals) {
   for (const Removal& removal : removals) {
     if (removal.detachForks) return store.writeBuffered();
     BOUGH_TRY(store.readyToRead(removal.sessionId));
@@ -94,13 +94,13 @@ Result<std::vector<std::string>> StoreMaintenance::forksOf(const std::string& se
 }
 
 Result<void> StoreMaintenance::remove(const Removal& removal) const {
-  BOUGH_TRY(flushBefore(*store_->impl, {removal}));
+  BOUGH_TRY(flushForRemoval(*store_->impl, {removal}));
   return store_->impl->backend->remove(removal);
 }
 
 std::vector<Result<TrashedSession>> StoreMaintenance::trash(const std::vector<Removal>& removals) const {
   const auto part = trashOf(*store_->impl);
-  const auto ready = part ? flushBefore(*store_->impl, removals) : std::unexpected(part.error());
+  const auto ready = part ? flushForRemoval(*store_->impl, removals) : std::unexpected(part.error());
   if (ready) return (*part)->trash(removals);
   return {removals.size(), std::unexpected(ready.error())};
 }

@@ -54,7 +54,7 @@ Result<bool> has(SessionStore& store, const std::string& sessionId, const std::s
 
 // Replaces a reference to an attachment by its payload, as every load does. Returns false when the attachment is
 // missing.
-Result<bool> bringPayload(SessionStore& store, Entry& entry) {
+Result<bool> resolveAttachment(SessionStore& store, Entry& entry) {
   const auto reference = readAttachmentReference(entry.payload);
   if (!reference) return true;
   auto bytes = store.readAttachment(*reference);
@@ -114,7 +114,7 @@ class PutBack {
   [[nodiscard]] Result<bool> canBeAppended(Entry& entry) {
     if (!isGood(entry)) return false;
     BOUGH_TRY(const bool isSaidOfKnown, isTargetKnown(entry));
-    return isSaidOfKnown ? bringPayload(store_, entry) : false;
+    return isSaidOfKnown ? resolveAttachment(store_, entry) : false;
   }
   // Damage may have left a line readable that no append would accept.
   [[nodiscard]] bool isGood(const Entry& entry) const {

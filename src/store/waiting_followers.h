@@ -16,7 +16,7 @@ class WaitingFollowers {
   /// watcher.
   class Wait {
    public:
-    Wait(WaitingFollowers& all, ChangeWatcher& watcher) : all_(*all.here_), watcher_(watcher) {
+    Wait(WaitingFollowers& all, ChangeWatcher& watcher) : all_(*all.watchers_), watcher_(watcher) {
       const std::lock_guard lock(all_.mutex);
       all_.watchers.insert(&watcher_);
     }
@@ -29,22 +29,22 @@ class WaitingFollowers {
 
    private:
     friend class WaitingFollowers;
-    struct Here {
+    struct Watchers {
       std::mutex mutex;
       std::set<ChangeWatcher*> watchers;
     };
-    Here& all_;
+    Watchers& all_;
     ChangeWatcher& watcher_;
   };
 
   void wakeAll() {
-    Wait::Here& here = *here_;
-    const std::lock_guard lock(here.mutex);
-    for (ChangeWatcher* watcher : here.watchers) watcher->wake();
+    Wait::Watchers& registered = *watchers_;
+    const std::lock_guard lock(registered.mutex);
+    for (ChangeWatcher* watcher : registered.watchers) watcher->wake();
   }
 
  private:
-  PerProcess<Wait::Here> here_;  // a child of fork(2) does not have the waiting threads
+  PerProcess<Wait::Watchers> watchers_;  // a child of fork(2) does not have the waiting threads
 };
 
 }  // namespace bough

@@ -38,12 +38,12 @@ EntryDefaults keysOf(const Entry& entry, const EntryDefaults& defaults) {
           .timestamp = entry.timestamp.empty() ? defaults.timestamp : entry.timestamp};
 }
 
-enum class Known : std::uint8_t { Id, ParentId, Type, Timestamp, RunId, Payload, Meta, Seal, None };
+enum class KnownMember : std::uint8_t { Id, ParentId, Type, Timestamp, RunId, Payload, Meta, Seal, None };
 
-Known knownMember(const json::ObjectReader::Member& member) {
+KnownMember knownMember(const json::ObjectReader::Member& member) {
   constexpr std::string_view kNames[] = {"id", "parentId", "type", "timestamp", "runId", "payload", "meta", "seal"};
   const auto* found = std::ranges::find_if(kNames, [&](std::string_view name) { return member.keyIs(name); });
-  return static_cast<Known>(found - std::begin(kNames));
+  return static_cast<KnownMember>(found - std::begin(kNames));
 }
 
 // Puts JSON that was printed over several lines on one line: each line break between tokens becomes a blank. A string
@@ -72,7 +72,7 @@ Result<json::Layout> checkExtra(const Entry& entry) {
   json::ObjectReader members(wrapped);
   bool any = false;
   for (; const auto member = members.next(); any = true) {
-    if (knownMember(*member) != Known::None)
+    if (knownMember(*member) != KnownMember::None)
       return invalid(entry, fmt::format("extra holds the known member {}", member->key),
                      "what has a place of its own in an entry goes there");
   }
@@ -122,7 +122,7 @@ bool takeEpochMs(std::string& target, std::string_view value) {
 }
 
 // Assigns one member of a line to the matching field of the entry. Returns false when the value has the wrong kind.
-bool assign(Entry& entry, Known known, const json::ObjectReader::Member& member) {
+bool assign(Entry& entry, KnownMember known, const json::ObjectReader::Member& member) {
   const auto takeText = [&](std::string& target) {
     auto text = json::decodeString(member.value);
     if (text) target = std::move(*text);
@@ -134,15 +134,15 @@ bool assign(Entry& entry, Known known, const json::ObjectReader::Member& member)
     return json::kindOf(member.value) == json::Kind::Object;
   };
   switch (known) {
-    case Known::Id: return takeText(entry.id);
-    case Known::ParentId: return member.value == "null" || takeText(entry.parentId.emplace());
-    case Known::Type: return takeText(entry.type);
-    case Known::Timestamp: return takeText(entry.timestamp) || takeEpochMs(entry.timestamp, member.value);
-    case Known::RunId: return takeText(entry.runId);
-    case Known::Payload: return takeObject(entry.payload);
-    case Known::Meta: return takeObject(entry.meta);
-    case Known::Seal: return true;
-    case Known::None: break;
+    case KnownMember::Id: return takeText(entry.id);
+    case KnownMember::ParentId: return member.value == "null" || takeText(entry.parentId.emplace());
+    case KnownMember::Type: return takeText(entry.type);
+    case KnownMember::Timestamp: return takeText(entry.timestamp) || takeEpochMs(entry.timestamp, member.value);
+    case KnownMember::RunId: return takeText(entry.runId);
+    case KnownMember::Payload: return takeObject(entry.payload);
+    case KnownMember::Meta: return takeObject(entry.meta);
+    case KnownMember::Seal: return true;
+    case KnownMember::None: break;
   }
   if (!entry.extra.empty()) entry.extra += ',';
   entry.extra.append("\"").append(member.key).append("\":").append(member.value);
@@ -194,14 +194,15 @@ class JsonEntrySerializer final : public EntrySerializer {
     while (const auto member = members.next()) {
       // If two members have the same name, the first counts, as it does for readers that read only the beginning of a
       // line.
-      const Known known = knownMember(*member);
-      const unsigned bit = known == Known::None ? 0 : 1U << static_cast<unsigned>(known);
+      const KnownMember known = knownMember(*member);
+      const unsigned bit = known == KnownMember::None ? 0 : 1U << static_cast<unsigned>(known);
       if ((seen & bit) != 0) continue;
       seen |= bit;
       if (!assign(entry, known, *member)) {
-        const std::string_view wanted = known == Known::Payload || known == Known::Meta ? "a JSON object"
-                                        : known == Known::Timestamp ? "a JSON string, or milliseconds of 1970 to 9999"
-                                                                    : "a JSON string";
+        const std::string_view wanted = known == KnownMember::Payload || known == KnownMember::Meta ? "a JSON object"
+                                        : known == KnownMember::Timestamp
+                                            ? "a JSON string, or milliseconds of 1970 to 9999"
+                                            : "a JSON string";
         return fail(ErrorCode::Damaged,
                     fmt::format("{}{} is not {}", entry.id.empty() ? "" : fmt::format("entry {}: ", entry.id),
                                 member->key, wanted));

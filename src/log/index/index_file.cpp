@@ -155,7 +155,7 @@ namespace {
 
 constexpr std::size_t kBodyBytes = kBlockBytes - sizeof(std::uint32_t);
 
-bool holdsItsSum(const char* block, std::uint32_t sum) {
+bool blockMatchesChecksum(const char* block, std::uint32_t sum) {
   return std::memcmp(block + kBodyBytes, &sum, sizeof sum) == 0;
 }
 
@@ -184,14 +184,14 @@ BOUGH_CRC_TARGET bool fourHoldTheirSums(std::uint32_t number, const char* blocks
     Crc32c sum;
     sum.setState(states[i]);
     sum.add({blocks + i * kBlockBytes + kWhole, kBodyBytes - kWhole});
-    all = all && holdsItsSum(blocks + i * kBlockBytes, sum.value());
+    all = all && blockMatchesChecksum(blocks + i * kBlockBytes, sum.value());
   }
   return all;
 }
 #endif
 
 // Returns true when all of these blocks match their checksums. `number` is the number of the first block.
-bool holdTheirSums(std::uint32_t number, const char* blocks, std::uint32_t count) {
+bool blocksMatchChecksums(std::uint32_t number, const char* blocks, std::uint32_t count) {
   std::uint32_t done = 0;
 #ifdef BOUGH_CRC_TARGET
   for (; hasCrc32cInstruction() && done + 4 <= count; done += 4) {
@@ -200,7 +200,7 @@ bool holdTheirSums(std::uint32_t number, const char* blocks, std::uint32_t count
 #endif
   for (; done < count; ++done) {
     const char* block = blocks + done * kBlockBytes;
-    if (!holdsItsSum(block, blockSum(number + done, {block, kBodyBytes}))) return false;
+    if (!blockMatchesChecksum(block, blockSum(number + done, {block, kBodyBytes}))) return false;
   }
   return true;
 }
@@ -213,7 +213,7 @@ bool IndexFile::forEachRecord(const std::function<void(std::span<const IndexReco
   for (std::uint32_t first = 0; first < recordBlocks_; first += kPartBlocks) {
     const std::uint32_t blocks = std::min(kPartBlocks, recordBlocks_ - first);
     const std::span<char> bytes(room[0].bytes, blocks * kBlockBytes);
-    if (!readAll((std::uint64_t{1} + first) * kBlockBytes, bytes) || !holdTheirSums(first, bytes.data(), blocks))
+    if (!readAll((std::uint64_t{1} + first) * kBlockBytes, bytes) || !blocksMatchChecksums(first, bytes.data(), blocks))
       return false;
     for (std::uint32_t i = 0; i < blocks; ++i) {
       const std::size_t begin = std::size_t{first + i} * kRecordsPerBlock;
@@ -301,14 +301,14 @@ class BlockWriter {
   }
   bool end() {
     put();
-    return good_;
+    return succeeded_;
   }
 
  private:
   static constexpr std::size_t kPieceBytes = 32 * kBlockBytes;
 
   void put() {
-    good_ = good_ && writeFully(file_, at_, piece_).has_value();
+    succeeded_ = succeeded_ && writeFully(file_, at_, piece_).has_value();
     at_ += piece_.size();
     piece_.clear();
   }
@@ -317,7 +317,7 @@ class BlockWriter {
   std::string piece_;
   std::uint32_t number_ = 0;
   std::uint64_t at_ = kBlockBytes;  // the header comes first
-  bool good_ = true;
+  bool succeeded_ = true;
 };
 
 bool writeIndex(File& file, OffsetIndex& index) {

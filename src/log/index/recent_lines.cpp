@@ -4,7 +4,7 @@
 
 namespace bough {
 
-bool RecentLines::mayKeep(std::span<const IndexRecord> records) {
+bool RecentLines::isWorthKeeping(std::span<const IndexRecord> records) {
   constexpr std::size_t kFewest = 16;
   if (records.size() < kFewest || records.front().offset < kSealTailBytes) return false;
   if (records.back().offset + records.back().length - records.front().offset > kMostBytes) return false;

@@ -25,7 +25,7 @@ class RecentLines {
 
   /// Returns true for sealed, adjacent lines when there are enough of them to make keeping worthwhile, but not too many
   /// bytes.
-  static bool mayKeep(std::span<const IndexRecord> records);
+  static bool isWorthKeeping(std::span<const IndexRecord> records);
 
   /// Makes bytes() cover the log from before `first`, where a line begins, to `end`. Returns false when the log is
   /// shorter.

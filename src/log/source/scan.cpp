@@ -53,38 +53,38 @@ class SealChain {
  public:
   enum class Verdict : std::uint8_t { Good, Repaired, Unverifiable, Bad };
 
-  explicit SealChain(const ScanState& state) : last_(state.lastSeal), lost_(state.sealLost) {}
+  explicit SealChain(const ScanState& state) : lastSeal_(state.lastSeal), sealLost_(state.sealLost) {}
 
   /// The last seal as it is in the file.
-  [[nodiscard]] const SealDigits& last() const { return last_; }
+  [[nodiscard]] const SealDigits& last() const { return lastSeal_; }
   /// True when the last line has no seal, but may have had one.
-  [[nodiscard]] bool isLost() const { return lost_; }
+  [[nodiscard]] bool isSealLost() const { return sealLost_; }
 
   // Tries the seal of the line before as it is in the file, then the seal that the damaged line before should have had.
-  Verdict take(const LineReader::Line& line, std::string_view text, const Seal& seal) {
+  Verdict check(const LineReader::Line& line, std::string_view text, const Seal& seal) {
     const std::string_view body = text.substr(0, seal.bodyLength);
     const bool swept = line.text.data() == text.data() && line.sweep.summed <= body.size();
     const auto digits = swept ? endSeal(line.sweep.crc, body.substr(line.sweep.summed), seal.placeText)
-                              : sealDigits(last_, body, seal.placeText);
-    const SealDigits repaired = std::exchange(repaired_, std::nullopt);
-    const bool lost = std::exchange(lost_, false);
-    last_ = seal.digits;
+                              : sealDigits(lastSeal_, body, seal.placeText);
+    const SealDigits repaired = std::exchange(repairedSeal_, std::nullopt);
+    const bool lost = std::exchange(sealLost_, false);
+    lastSeal_ = seal.digits;
     if (digits == seal.digits) return Verdict::Good;
     if (repaired && sealDigits(repaired, body, seal.placeText) == seal.digits) return Verdict::Repaired;
     if (lost) return Verdict::Unverifiable;
-    repaired_ = digits;
+    repairedSeal_ = digits;
     return Verdict::Bad;
   }
-  void takeUnsealed() {
-    repaired_.reset();
-    lost_ = true;
+  void noteUnsealed() {
+    repairedSeal_.reset();
+    sealLost_ = true;
   }
-  void takeTooLong() { lost_ = true; }
+  void noteTooLong() { sealLost_ = true; }
 
  private:
-  SealDigits last_;
-  SealDigits repaired_;  // the seal that the damaged line before should have had
-  bool lost_;
+  SealDigits lastSeal_;
+  SealDigits repairedSeal_;  // the seal that the damaged line before should have had
+  bool sealLost_;
 };
 
 class LogScan {
@@ -114,7 +114,7 @@ class LogScan {
     // Nobody writes bytes that cannot be unpacked, and they may belong to the suspects: so the suspects are damaged,
     // not torn.
     if (source_.damagedAt()) {
-      holdAsSuspects();
+      suspectHeldLines();
       reportSuspects();
       advanceTo(end_);
     }
@@ -129,7 +129,7 @@ class LogScan {
   void line(const LineReader::Line& line) {
     std::string_view text = line.text;
     if (line.tooLong) {
-      seals_.takeTooLong();
+      seals_.noteTooLong();
       return suspect(line, "the line is longer than 128 MiB");
     }
     if (line.offset == 0 && text.starts_with(kByteOrderMark)) {
@@ -138,10 +138,10 @@ class LogScan {
     }
     if (text.ends_with('\r')) {
       text.remove_suffix(1);
-      note(ProblemKind::LineEnding, line, "the line ends in CRLF");
+      reportProblem(ProblemKind::LineEnding, line, "the line ends in CRLF");
     }
     if (text.find_first_not_of(" \t") == std::string_view::npos) {
-      note(ProblemKind::LineEnding, line, "a blank line");
+      reportProblem(ProblemKind::LineEnding, line, "a blank line");
       if (suspects_.empty() && held_.empty() && line.hasEnd) advanceTo(end_);
       return;
     }
@@ -153,7 +153,7 @@ class LogScan {
   }
 
   void sealed(const LineReader::Line& line, std::string_view text, const Seal& seal) {
-    const Verdict verdict = seals_.take(line, text, seal);
+    const Verdict verdict = seals_.check(line, text, seal);
     chained_ = verdict == Verdict::Good;
     if (verdict == Verdict::Bad) {
       return suspect(line, "its seal does not match: the line was changed, or one before it is missing");
@@ -164,7 +164,7 @@ class LogScan {
     if (!keys) keys = readWhole(text, storage, reason);
     if (!keys) return suspect(line, reason);
     unproven_ = verdict == Verdict::Unverifiable;
-    noteOrder(line, *keys);
+    reportOrder(line, *keys);
     place(line, text, *keys, seal);
   }
 
@@ -180,14 +180,15 @@ class LogScan {
     return keys;
   }
 
-  void noteOrder(const LineReader::Line& line, const LineKeys& keys) {
-    if (!keys.canonical) note(ProblemKind::Unsealed, line, "its first members are not written as format 1 writes them");
+  void reportOrder(const LineReader::Line& line, const LineKeys& keys) {
+    if (!keys.canonical)
+      reportProblem(ProblemKind::Unsealed, line, "its first members are not written as format 1 writes them");
   }
 
   // Adds a readable sealed line to its batch.
   void place(const LineReader::Line& line, std::string_view text, const LineKeys& keys, const Seal& seal) {
     const bool continues = seal.place == held_.size() + 1 && (held_.empty() || seal.count == heldCount_);
-    if (!continues) holdAsSuspects();
+    if (!continues) suspectHeldLines();
     if (seal.place == 1 && seal.count == 1) return commitOne(line, text, keys);
     if (!continues && seal.place != 1) {
       suspects_.push_back({.offset = line.offset, .bytes = line.length, .held = hold(line, text, keys), .reason = {}});
@@ -202,16 +203,16 @@ class LogScan {
     std::string storage;
     std::string_view reason;
     const auto keys = readWhole(text, storage, reason);
-    seals_.takeUnsealed();
+    seals_.noteUnsealed();
     if (!keys) return suspect(line, reason);
-    holdAsSuspects();
+    suspectHeldLines();
     unproven_ = false;
     if (hadSeal(text)) {
-      note(ProblemKind::BrokenBatch, line, "its seal was changed, so nothing proves the line");
+      reportProblem(ProblemKind::BrokenBatch, line, "its seal was changed, so nothing proves the line");
     } else {
-      note(ProblemKind::Unsealed, line, "the line has no seal");
+      reportProblem(ProblemKind::Unsealed, line, "the line has no seal");
     }
-    noteOrder(line, *keys);
+    reportOrder(line, *keys);
     chained_ = false;
     commitOne(line, text, *keys);
   }
@@ -237,7 +238,7 @@ class LogScan {
   }
 
   void suspect(const LineReader::Line& line, std::string_view reason) {
-    holdAsSuspects();
+    suspectHeldLines();
     const std::uint64_t bytes = line.length + (line.hasEnd ? 1 : 0);
     if (!suspects_.empty()) {
       Suspect& last = suspects_.back();
@@ -250,7 +251,7 @@ class LogScan {
     suspects_.push_back({.offset = line.offset, .bytes = bytes, .held = std::nullopt, .reason = reason});
   }
 
-  void holdAsSuspects() {
+  void suspectHeldLines() {
     for (HeldLine& held : held_) {
       const std::uint64_t offset = held.offset;
       const std::uint64_t length = held.length;
@@ -262,7 +263,7 @@ class LogScan {
   // Lines that an index has counted are damaged, not torn, even if no complete batch follows them.
   void reportCounted() {
     if (state_.offset >= state_.countedBytes || state_.offset >= end_ || !sink_.agreesWithCountedIndex()) return;
-    holdAsSuspects();
+    suspectHeldLines();
     reportSuspects();
     advanceTo(end_);
   }
@@ -283,7 +284,7 @@ class LogScan {
 
   void commitOne(const LineReader::Line& line, std::string_view text, const LineKeys& keys) {
     reportSuspects();
-    if (unproven_) noteUnproven(line.offset, line.length);
+    if (unproven_) reportUnproven(line.offset, line.length);
     sink_.onLine({.offset = line.offset,
                   .length = static_cast<std::uint32_t>(line.length),
                   .keys = keys,
@@ -295,7 +296,7 @@ class LogScan {
   void commitHeld() {
     reportSuspects();
     for (const HeldLine& held : held_) {
-      if (held.unproven) noteUnproven(held.offset, held.length);
+      if (held.unproven) reportUnproven(held.offset, held.length);
       sink_.onLine(held.view());
     }
     held_.clear();
@@ -306,15 +307,15 @@ class LogScan {
     state_.offset = offset;
     state_.lastSeal = seals_.last();
     state_.lacksLineEnd = !hasEnd_;
-    state_.sealLost = seals_.isLost();
+    state_.sealLost = seals_.isSealLost();
   }
 
-  void note(ProblemKind kind, const LineReader::Line& line, std::string_view message) {
+  void reportProblem(ProblemKind kind, const LineReader::Line& line, std::string_view message) {
     sink_.onProblem(kind, line.offset, line.length, message);
   }
 
   // Called when the line counts. In a torn batch, the line is reported as part of the torn bytes.
-  void noteUnproven(std::uint64_t offset, std::uint64_t length) {
+  void reportUnproven(std::uint64_t offset, std::uint64_t length) {
     sink_.onProblem(ProblemKind::BrokenBatch, offset, length, "the seal before it is gone, so its own proves nothing");
   }
 

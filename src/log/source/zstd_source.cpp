@@ -86,7 +86,7 @@ class ZstdSource final : public ByteSource {
 };
 
 // Returns true when a frame is intact but has another size than the table says: then the table is damaged.
-SysResult<bool> contradicts(File& file, const Frame& frame) {
+SysResult<bool> contradictsTable(File& file, const Frame& frame) {
   constexpr std::size_t kMostHeaderBytes = 18;
   std::string packed(std::min<std::size_t>(frame.sizes.packed, kMostHeaderBytes), '\0');
   auto got = readFully(file, frame.packedOffset, packed);
@@ -130,7 +130,7 @@ SysResult<std::vector<Frame>> readTable(File& file, std::uint64_t fileBytes) {
   }
   if (packed + 8 != tableOffset) return std::unexpected(EILSEQ);
   for (const Frame& frame : frames) {
-    BOUGH_TRY(const auto other, contradicts(file, frame));
+    BOUGH_TRY(const auto other, contradictsTable(file, frame));
     if (other) return std::unexpected(EILSEQ);
   }
   return frames;

@@ -80,8 +80,8 @@ Result<std::vector<std::string>> lineageOf(const std::vector<StoreSide*>& sides,
 namespace {
 
 // Restores an attachment that a side has lost. Returns false when that is impossible.
-Result<bool> bringBack(StoreSide& side, StoredSession& session, std::uint64_t sequence, const std::string& sha256,
-                       StoreSide& other) {
+Result<bool> restoreAttachment(StoreSide& side, StoredSession& session, std::uint64_t sequence,
+                               const std::string& sha256, StoreSide& other) {
   AttachmentStore* const attachments = side.backend->attachments();
   const auto bytes = other.store->readAttachment(sha256);
   // An attachment that cannot be read at the moment is not lost.
@@ -106,8 +106,8 @@ Error lostAttachment(const std::string& sessionId, const Entry& entry, const std
 }
 
 // Returns true when attachments of these entries were restored, so that the entries must be read again.
-Result<bool> bringBackLost(StoreSide& side, StoredSession& session, std::uint64_t from,
-                           const std::vector<Entry>& entries, StoreSide* other) {
+Result<bool> restoreLostAttachments(StoreSide& side, StoredSession& session, std::uint64_t from,
+                                    const std::vector<Entry>& entries, StoreSide* other) {
   bool anyBack = false;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
@@ -125,7 +125,7 @@ Result<bool> bringBackLost(StoreSide& side, StoredSession& session, std::uint64_
     if (!LostPayloads::isLoss(kept.error())) return std::unexpected(kept.error());
     bool isBack = false;
     if (other != nullptr) {
-      BOUGH_TRY(isBack, bringBack(side, session, from + i, *reference, *other));
+      BOUGH_TRY(isBack, restoreAttachment(side, session, from + i, *reference, *other));
     }
     if (!isBack) return std::unexpected(lostAttachment(session.sessionId(), entry, *reference, kept.error()));
     anyBack = true;
@@ -137,10 +137,10 @@ Result<std::vector<Entry>> readAtMost(StoreSide& side, const std::string& sessio
                                       std::size_t count, StoreSide* other) {
   BOUGH_TRY(const auto session, side.backend->open(sessionId));
   BOUGH_TRY(auto entries, session->loadOwn(from, count));
-  BOUGH_TRY(const bool anyBack, bringBackLost(side, *session, from, entries, other));
+  BOUGH_TRY(const bool anyBack, restoreLostAttachments(side, *session, from, entries, other));
   if (!anyBack) return entries;
   BOUGH_TRY(entries, session->loadOwn(from, count));
-  BOUGH_TRY(bringBackLost(side, *session, from, entries, nullptr));
+  BOUGH_TRY(restoreLostAttachments(side, *session, from, entries, nullptr));
   return entries;
 }
 

@@ -61,7 +61,7 @@ bool isSameFile(Directory& one, const std::string& name, Directory& other, const
 }
 
 // Links a file under a new name. What an interrupted run has already linked counts as done.
-Result<void> linkOver(Directory& from, const std::string& name, Directory& to, const std::string& newName) {
+Result<void> linkUnlessLinked(Directory& from, const std::string& name, Directory& to, const std::string& newName) {
   const std::string path = fmt::format("{}/{}", from.path(), name);
   if (const auto info = from.info(name); info && !info->isRegular) {
     // Opening the file tells what it is instead.
@@ -128,7 +128,7 @@ Result<TrashedSession> FileTrash::moveIf(const std::string& sessionId, const All
     const auto info = place.folder->info(place.name);
     if (!info && info.error() == ENOENT) continue;
     if (!info) return std::unexpected(systemError(info.error(), "look at", place.folder->path() + "/" + place.name));
-    BOUGH_TRY(linkOver(*place.folder, place.name, *trash, place.trashName));
+    BOUGH_TRY(linkUnlessLinked(*place.folder, place.name, *trash, place.trashName));
     moved.bytes += info->sizeBytes;
     anyBeside = anyBeside || !place.isLog;
   }
@@ -161,7 +161,7 @@ Result<void> FileTrash::undoInterrupted(const std::string& sessionId, const std:
     const std::string trashId = name.substr(0, name.find('.', std::min(name.rfind('~'), name.size())));
     const auto parsed = parseTrashId(trashId);
     if (!parsed || parsed->sessionId != sessionId || !hasNameInStore(sessionId, trashId, *trash)) continue;
-    BOUGH_TRY(bringBackLocked(sessionId, trashId, trash));
+    BOUGH_TRY(moveBackLocked(sessionId, trashId, trash));
   }
   return {};
 }
@@ -186,7 +186,7 @@ Result<void> FileTrash::removeSecondName(const TrashedSession& found, const std:
   BOUGH_TRY(const auto locked, lockLog(found.sessionId, found.trashId, trash, /*timeoutMs=*/0));
   if (locked.folder != trash) {
     if (!hasNameInStore(found.sessionId, found.trashId, *trash)) return {};
-    return bringBackLocked(found.sessionId, found.trashId, trash);
+    return moveBackLocked(found.sessionId, found.trashId, trash);
   }
   bool removed = false;
   for (const FilePlace& place : placesOf(found.sessionId, found.trashId)) {
@@ -265,7 +265,7 @@ Result<void> FileTrash::exportLines(const std::string& trashId, const std::funct
   return log->readAll([&](Sequence, const std::string& text) { return line(text); });
 }
 
-Result<void> FileTrash::bringBack(const std::string& trashId) {
+Result<void> FileTrash::moveBack(const std::string& trashId) {
   const auto name = parseTrashId(trashId);
   if (!name) return std::unexpected(noSuchTrash(trashId));
   auto trash = store_.trashFolder(false);
@@ -277,11 +277,11 @@ Result<void> FileTrash::bringBack(const std::string& trashId) {
     return fail(ErrorCode::AlreadyExists, fmt::format("there is a session {} already", name->sessionId),
                 "move that one to the trash first; both are kept there");
   }
-  return bringBackLocked(name->sessionId, trashId, *trash);
+  return moveBackLocked(name->sessionId, trashId, *trash);
 }
 
-Result<void> FileTrash::bringBackLocked(const std::string& sessionId, const std::string& trashId,
-                                        const std::shared_ptr<Directory>& trash) {
+Result<void> FileTrash::moveBackLocked(const std::string& sessionId, const std::string& trashId,
+                                       const std::shared_ptr<Directory>& trash) {
   std::vector<FilePlace> places = placesOf(sessionId, trashId);
   std::ranges::reverse(places);
   const ChangeMark mark(store_.changes, sessionId, ChangeKind::Names);
@@ -307,7 +307,7 @@ Result<void> FileTrash::bringBackLocked(const std::string& sessionId, const std:
     if (place.isLog && std::exchange(anyBeside, false)) {
       BOUGH_TRY(syncAll({store_.folders.sessions.get()}));
     }
-    BOUGH_TRY(linkOver(*trash, place.trashName, *place.folder, place.name));
+    BOUGH_TRY(linkUnlessLinked(*trash, place.trashName, *place.folder, place.name));
     any = any || place.isLog;
   }
   if (!any) return std::unexpected(noSuchTrash(trashId));

@@ -22,7 +22,7 @@ class FileTrash final : public SharingTrash {
   Result<TrashedSession> moveIf(const std::string& sessionId, const Allowed& allowed) override;
   Result<SessionState> stateOf(const std::string& trashId) override;
   Result<SeenOrigin> originOf(const std::string& trashId) override;
-  Result<void> bringBack(const std::string& trashId) override;
+  Result<void> moveBack(const std::string& trashId) override;
   Result<void> removeOne(const std::string& trashId) override;
   [[nodiscard]] Result<std::vector<std::string>> missing(std::vector<std::string> sessionIds) override;
 
@@ -46,8 +46,8 @@ class FileTrash final : public SharingTrash {
                                         const std::shared_ptr<Directory>& trash, int timeoutMs) const;
   /// Finishes an interrupted move, unless another process is at work on it.
   Result<void> removeSecondName(const TrashedSession& found, const std::shared_ptr<Directory>& trash);
-  Result<void> bringBackLocked(const std::string& sessionId, const std::string& trashId,
-                               const std::shared_ptr<Directory>& trash);
+  Result<void> moveBackLocked(const std::string& sessionId, const std::string& trashId,
+                              const std::shared_ptr<Directory>& trash);
   /// Removes the files in the trash only.
   Result<void> removeFiles(const std::string& trashId);
   Result<std::shared_ptr<SessionLog>> trashedLog(const std::string& trashId);

@@ -92,7 +92,7 @@ class EntryReader {
   }
   // Returns true for format 0: no line has a seal.
   [[nodiscard]] bool isDraft() const { return !places_.sealed; }
-  [[nodiscard]] bool leadsElsewhere() const { return !places_.missing.empty(); }
+  [[nodiscard]] bool hasParentsElsewhere() const { return !places_.missing.empty(); }
   std::vector<Problem> takeProblems() { return std::move(places_.problems); }
   // Returns the first problem that makes reading the entries leave something out.
   [[nodiscard]] std::optional<Problem> firstLoss() const {
@@ -185,9 +185,9 @@ std::string referenceTo(std::string_view payload) {
 }
 
 // Stores payloads as attachments that look like a reference but are not one.
-class LookAlikes {
+class LookAlikeAttachments {
  public:
-  explicit LookAlikes(AttachmentFolder& attachments) : attachments_(attachments) {}
+  explicit LookAlikeAttachments(AttachmentFolder& attachments) : attachments_(attachments) {}
 
   Result<void> keep(Entry& entry) {
     if (!looksLikeAttachmentReference(entry.payload)) return {};
@@ -211,7 +211,7 @@ class LookAlikes {
 };
 
 Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerializer& serializer, Upgrade& upgrade,
-                           LookAlikes& lookAlikes) {
+                           LookAlikeAttachments& lookAlikes) {
   for (std::size_t i = 0; i < old.size(); ++i) {
     BOUGH_TRY(auto entry, old.at(i));
     std::string text;
@@ -233,7 +233,7 @@ Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerialize
 
 // Returns true when the new entry contains everything of the old one. Timestamps and the header may have been
 // completed.
-bool carriesOver(const Entry& old, const Entry& fresh, bool first) {
+bool containsAllOf(const Entry& old, const Entry& fresh, bool first) {
   if (old.id != fresh.id || old.parentId != fresh.parentId || old.type != fresh.type || old.runId != fresh.runId ||
       old.meta != fresh.meta || !fresh.extra.starts_with(old.extra)) {
     return false;
@@ -258,14 +258,14 @@ Result<void> compareEntries(EntryReader& old, const OpenLog& oldLog, NewFile& fi
   for (std::size_t i = 0; same && i < old.size(); ++i) {
     auto before = old.at(i);
     auto after = fresh.at(i + added);
-    same = before && after && carriesOver(*before, *after, i == 0);
+    same = before && after && containsAllOf(*before, *after, i == 0);
   }
   if (same) return {};
   return fail(ErrorCode::Io, fmt::format("{} did not read back as it was written", file.path()),
               "check the disk; the session stays as it was");
 }
 
-Result<void> keepOldAs(Directory& folder, const OpenLog& old, const std::string& keptName) {
+Result<void> linkOldLog(Directory& folder, const OpenLog& old, const std::string& keptName) {
   auto linked = folder.link(old.name, keptName);
   if (!linked && linked.error() == EEXIST) {
     const auto there = folder.info(keptName);
@@ -307,7 +307,7 @@ Result<MigrationResult> planMigration(EntryReader& old, const OpenLog& log, std:
 // Refuses to make a header without an origin for a fork: the fork would lose its history, and the shared entries might
 // be removed.
 Result<void> refuseLostOrigin(const EntryReader& old, const OpenLog& log, std::string_view sessionId) {
-  if (!old.hasLostHeader() || !old.leadsElsewhere()) return {};
+  if (!old.hasLostHeader() || !old.hasParentsElsewhere()) return {};
   return fail(ErrorCode::Damaged,
               fmt::format("the header of session {} cannot be read ({}, byte 0), and it may be a fork: entries have "
                           "parents that are not in it",
@@ -343,13 +343,13 @@ Result<MigrationResult> migrateLog(const LogFolders& folders, AttachmentFolder& 
     BOUGH_TRY(lost, old.unreadableBeginning());
   }
   NewFile file(*folders.sessions, logName(sessionId));
-  LookAlikes lookAlikes(attachments);
+  LookAlikeAttachments lookAlikes(attachments);
   auto done = file.create();
   Upgrade upgrade(sessionId, std::move(lost), origin, result.toFormat, environment);
   if (done) done = writeUpgraded(old, file, serializer, upgrade, lookAlikes);
   if (done) done = compareEntries(old, log, file, serializer);
   const std::string kept = formatZeroName(sessionId);
-  if (done) done = keepOldAs(*folders.sessions, log, kept);
+  if (done) done = linkOldLog(*folders.sessions, log, kept);
   if (done) done = file.publish();
   if (!done) return std::unexpected(done.error());
   (void)folders.sessions->remove(indexName(sessionId));

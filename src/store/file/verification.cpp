@@ -47,7 +47,7 @@ class VerifySink final : public ScanSink {
       }
       return;
     }
-    addElsewhere(line, *line.keys.parentId, "the parent");
+    addUnknownReference(line, *line.keys.parentId, "the parent");
   }
 
   void onTorn(std::string_view reason) override { tornReason_ = reason; }
@@ -64,21 +64,21 @@ class VerifySink final : public ScanSink {
   }
 
   // An entry that names an id which no earlier entry of the log has.
-  struct Elsewhere {
+  struct UnknownReference {
     std::uint64_t offset;
     std::uint64_t bytes;
     std::string named;
     std::string message;
   };
-  [[nodiscard]] const std::vector<Elsewhere>& elsewhere() const { return elsewhere_; }
+  [[nodiscard]] const std::vector<UnknownReference>& unknownReferences() const { return unknownReferences_; }
 
  private:
   void noteHead(const ScannedLine& line) {
     const std::string head = headNamedBy(json::findMember(line.text, "payload").value_or(""));
-    if (!head.empty() && !ids_.contains(head)) addElsewhere(line, head, "the new head");
+    if (!head.empty() && !ids_.contains(head)) addUnknownReference(line, head, "the new head");
   }
-  void addElsewhere(const ScannedLine& line, std::string_view named, std::string_view what) {
-    elsewhere_.push_back(
+  void addUnknownReference(const ScannedLine& line, std::string_view named, std::string_view what) {
+    unknownReferences_.push_back(
         {.offset = line.offset,
          .bytes = line.length,
          .named = std::string(named),
@@ -88,7 +88,7 @@ class VerifySink final : public ScanSink {
   VerifyReport& report_;
   IsShared isShared_;
   std::unordered_set<std::string> ids_;
-  std::vector<Elsewhere> elsewhere_;
+  std::vector<UnknownReference> unknownReferences_;
   std::string tornReason_;
 };
 
@@ -123,7 +123,7 @@ bool isLost(SessionLog& log, const std::string& id) {
 
 // Parents and heads that are not in the log must be in the history that a fork shares.
 void checkNamed(VerifySink& sink, const Result<ForkHistory>& shared, SessionLog& log) {
-  for (const auto& entry : sink.elsewhere()) {
+  for (const auto& entry : sink.unknownReferences()) {
     if (isIn(shared, entry.named) || isLost(log, entry.named)) continue;
     sink.add(ProblemKind::UnknownParent, entry.offset, entry.bytes, entry.message);
   }

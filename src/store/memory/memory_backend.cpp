@@ -232,7 +232,7 @@ Result<void> MemoryBackend::Trash::exportLines(const std::string& trashId,
   return {};
 }
 
-Result<void> MemoryBackend::Trash::bringBack(const std::string& trashId) {
+Result<void> MemoryBackend::Trash::moveBack(const std::string& trashId) {
   BOUGH_TRY(const auto found, find(trashId));
   const std::string& sessionId = found.about.sessionId;
   if (auto placed = backend_.place(sessionId, found.log); !placed) {

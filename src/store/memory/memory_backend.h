@@ -68,7 +68,7 @@ class MemoryBackend final : public SharingBackend, public ChangeFeed, public Ses
     Result<TrashedSession> moveIf(const std::string& sessionId, const Allowed& allowed) override;
     Result<SessionState> stateOf(const std::string& trashId) override;
     Result<SeenOrigin> originOf(const std::string& trashId) override;
-    Result<void> bringBack(const std::string& trashId) override;
+    Result<void> moveBack(const std::string& trashId) override;
     Result<void> removeOne(const std::string& trashId) override;
     /// Returns the logs with the id of their session.
     std::vector<std::pair<std::string, std::shared_ptr<MemoryLog>>> logs();

@@ -25,7 +25,7 @@ class PostgresTrash final : public SharingTrash {
   Result<SessionState> stateOf(const std::string& trashId) override;
   Result<SeenOrigin> originOf(const std::string& trashId) override;
   Result<SeenOrigins> origins() override;
-  Result<void> bringBack(const std::string& trashId) override;
+  Result<void> moveBack(const std::string& trashId) override;
   Result<void> removeOne(const std::string& trashId) override;
 
  private:

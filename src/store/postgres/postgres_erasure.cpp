@@ -43,7 +43,7 @@ constexpr Statement kPresent{"erase_present", "SELECT DISTINCT sha256 FROM @.att
 using UseLine = std::function<Result<void>(const std::string& sessionId, const Entry& entry, std::string_view line)>;
 
 // Calls `use` for every entry whose line contains these words, in the trash as well.
-Result<void> eachHolding(Database& database, std::string_view words, const UseLine& use) {
+Result<void> forEachEntryContaining(Database& database, std::string_view words, const UseLine& use) {
   std::string session;
   std::int64_t life = 0;
   for (;;) {
@@ -76,33 +76,34 @@ Result<void> addConverted(Database& database, ErasurePlan& plan) {
   for (bool grown = true; grown;) {
     grown = false;
     for (const std::string_view words : kDerivedMarkers) {
-      BOUGH_TRY(eachHolding(database, words,
-                            [&](const std::string& sessionId, const Entry& entry, std::string_view) -> Result<void> {
-                              if (plan.find(entry.id) != nullptr || !isDerivedFrom(plan, entry)) return {};
-                              if (isErasedPayload(entry.payload)) return {};
-                              BOUGH_TRY(addTarget(plan, sessionId, entry, database.ids));
-                              grown = true;
-                              return {};
-                            }));
+      BOUGH_TRY(forEachEntryContaining(
+          database, words, [&](const std::string& sessionId, const Entry& entry, std::string_view) -> Result<void> {
+            if (plan.find(entry.id) != nullptr || !isDerivedFrom(plan, entry)) return {};
+            if (isErasedPayload(entry.payload)) return {};
+            BOUGH_TRY(addTarget(plan, sessionId, entry, database.ids));
+            grown = true;
+            return {};
+          }));
     }
   }
   return {};
 }
 
 Result<void> addWayBacks(Database& database, AttachmentStore& attachments, ErasurePlan& plan) {
-  return eachHolding(database, "provider_migration",
-                     [&](const std::string&, const Entry&, std::string_view line) -> Result<void> {
-                       for (std::string& sha256 : wayBackAttachmentsIn(line)) {
-                         const auto bytes = attachments.get(sha256);
-                         const bool gone = !bytes && bytes.error().code == ErrorCode::NotFound;
-                         const bool damaged = !bytes && bytes.error().code == ErrorCode::Damaged;
-                         if (!bytes && !gone && !damaged) return std::unexpected(bytes.error());
-                         // Nobody can use a damaged way back, and it cannot be determined what it contains of the plan.
-                         if (damaged || (bytes && wayBackNamesTarget(plan, *bytes)))
-                           plan.wayBackAttachments.push_back(std::move(sha256));
-                       }
-                       return {};
-                     });
+  return forEachEntryContaining(database, "provider_migration",
+                                [&](const std::string&, const Entry&, std::string_view line) -> Result<void> {
+                                  for (std::string& sha256 : wayBackAttachmentsIn(line)) {
+                                    const auto bytes = attachments.get(sha256);
+                                    const bool gone = !bytes && bytes.error().code == ErrorCode::NotFound;
+                                    const bool damaged = !bytes && bytes.error().code == ErrorCode::Damaged;
+                                    if (!bytes && !gone && !damaged) return std::unexpected(bytes.error());
+                                    // Nobody can use a damaged way back, and it cannot be determined what it contains
+                                    // of the plan.
+                                    if (damaged || (bytes && wayBackNamesTarget(plan, *bytes)))
+                                      plan.wayBackAttachments.push_back(std::move(sha256));
+                                  }
+                                  return {};
+                                });
 }
 
 std::vector<std::string> idsOf(const ErasurePlan& plan) {

@@ -417,7 +417,7 @@ class PostgresSession::Loading {
       }
       std::erase_if(part.attached, [&](const auto& each) { return part.entries[each.first].redacted; });
     }
-    forgetBeyondLimit();
+    dropAttachmentsBeyondLimit();
     std::unordered_map<std::string, std::size_t> uses;
     for (const Part& part : parts_) {
       for (const auto& [place, digest] : part.attached) ++uses[digest];
@@ -442,7 +442,7 @@ class PostgresSession::Loading {
   }
 
   // The server counts an attachment as the size of its reference. Attachments beyond the limit are not fetched.
-  void forgetBeyondLimit() {
+  void dropAttachmentsBeyondLimit() {
     if (query_.options.limitBytes == SIZE_MAX || query_.options.last) return;
     std::size_t bytes = 0;
     for (Part& part : parts_) {

@@ -126,7 +126,7 @@ Result<SeenOrigins> PostgresTrash::origins() {
   return found;
 }
 
-Result<void> PostgresTrash::bringBack(const std::string& trashId) {
+Result<void> PostgresTrash::moveBack(const std::string& trashId) {
   BOUGH_TRY(const Rows found, find(trashId));
   const std::vector<Call> calls{database_.call(kHoldOrigin, named(trashId)),
                                 database_.call(kBringBack, named(trashId))};

@@ -48,7 +48,7 @@ class Verification {
       damage(
           fmt::format("the history that the session shares has {} entries, not {}", shared.size(), row.number(0, 5)));
     }
-    BOUGH_TRY(lookAtEntries(row.number(0, 0)));
+    BOUGH_TRY(checkEntries(row.number(0, 0)));
     if (next_ != row.number(0, 1))
       damage(fmt::format("the session's row counts {} entries, there are {}", row.number(0, 1), next_));
     if (tail_ != row.text(0, 2))
@@ -80,7 +80,7 @@ class Verification {
     report_.problems.push_back(std::move(found));
   }
 
-  Exchange<void> lookAtEntries(std::int64_t life) {
+  Exchange<void> checkEntries(std::int64_t life) {
     constexpr int kPart = 1000;
     for (;;) {
       Parameters parameters;
@@ -89,13 +89,13 @@ class Verification {
       BOUGH_TRY(const auto answers, ask(std::span(&call, 1)));
       const Rows& rows = answers.front();
       for (int row = 0; row < rows.size(); ++row) {
-        if (auto looked = lookAt(rows, row); !looked) return std::unexpected(Failure{.error = looked.error()});
+        if (auto looked = checkRow(rows, row); !looked) return std::unexpected(Failure{.error = looked.error()});
       }
       if (rows.size() < kPart) return {};
     }
   }
 
-  Result<void> lookAt(const Rows& rows, int row) {
+  Result<void> checkRow(const Rows& rows, int row) {
     const std::int64_t sequence = rows.number(row, 3);
     const std::string id = rows.string(row, 0);
     if (sequence != next_) damage(fmt::format("entries {} to {} are missing", next_, sequence - 1));

@@ -30,7 +30,7 @@ class BatchRules {
         clock_(clock),
         lines_(lines) {
     head_ = log.headId();
-    headIsGood_ = isHead(head_);
+    isHeadValid_ = isHead(head_);
     now_.clear();
     if (request_.turn && *request_.turn < batch.turn) {
       refusal_ = turnConflict(sessionId_, *request_.turn, batch.turn, log.tailId());
@@ -45,7 +45,7 @@ class BatchRules {
   Result<AppendResult> run() {
     if (request_.entries.empty())
       return fail(ErrorCode::InvalidArgument, "a batch without entries", "give at least one");
-    BOUGH_TRY(leaveLostHead());
+    BOUGH_TRY(fallBackFromLostHead());
     AppendResult result{.sessionId = sessionId_, .lastAppendedEntryId = {}};
     for (const Entry& entry : request_.entries) {
       std::optional<Entry> known;
@@ -55,7 +55,7 @@ class BatchRules {
         if (!found) return std::unexpected(withPlace(found.error(), entry));
         known = std::move(*found);
       }
-      const auto accepted = known ? duplicate(entry, *known) : fresh(entry);
+      const auto accepted = known ? duplicate(entry, *known) : addNewEntry(entry);
       if (!accepted) return std::unexpected(withPlace(accepted.error(), entry));
       ++(known ? result.duplicateCount : result.appendedCount);
     }
@@ -97,10 +97,10 @@ class BatchRules {
   }
 
   // Damage may have hit the entry that a head entry of a fork names: falls back to the previous head.
-  Result<void> leaveLostHead() {
+  Result<void> fallBackFromLostHead() {
     if (shared_ == nullptr || log_.condition().problemCount == 0) return {};
     BOUGH_TRY(head_, log_.headOfFork([&](std::string_view id) { return shared_->contains(id); }));
-    headIsGood_ = isHead(head_);
+    isHeadValid_ = isHead(head_);
     return {};
   }
 
@@ -151,30 +151,30 @@ class BatchRules {
   }
 
   // Strings that are reused, so that a batch needs no allocation for them.
-  struct Kept {
+  struct ScratchStrings {
     std::string id;
     std::string head;
     std::string now;
 
-    static Kept& ofThread() {
-      thread_local Kept strings;
+    static ScratchStrings& ofThread() {
+      thread_local ScratchStrings strings;
       return strings;
     }
   };
 
-  Result<void> fresh(const Entry& entry) {
+  Result<void> addNewEntry(const Entry& entry) {
     const EntryKind kind = entryKind(entry.type);
     if (auto shaped = checkType(entry, kind); !shaped) return shaped;
     if (auto named = checkId(entry); !named) return named;
     if (auto known = checkParent(entry); !known) return known;
-    if (!entry.parentId && !headIsGood_ && isConversation(kind)) {
+    if (!entry.parentId && !isHeadValid_ && isConversation(kind)) {
       return invalidEntry(entry, "the session's head is not an entry's id",
                           "name its parent, or `bough switch` to an entry");
     }
-    EntryDefaults defaults{.id = {}, .parentId = headIsGood_ ? std::string_view(head_) : "", .timestamp = {}};
+    EntryDefaults defaults{.id = {}, .parentId = isHeadValid_ ? std::string_view(head_) : "", .timestamp = {}};
     if (entry.id.empty()) {
-      ids_.next(kept_.id, nowMs());
-      defaults.id = kept_.id;
+      ids_.next(scratch_.id, nowMs());
+      defaults.id = scratch_.id;
     }
     if (entry.timestamp.empty()) defaults.timestamp = now();
     if (auto added = lines_.add(entry, serializer_, defaults); !added) return added;
@@ -212,7 +212,7 @@ class BatchRules {
     std::string moved;
     if (const auto head = headAfter(kind, id, entry.payload, moved)) {
       head_ = *head;
-      headIsGood_ = kind != EntryKind::Head || isHead(head_);
+      isHeadValid_ = kind != EntryKind::Head || isHead(head_);
     }
   }
 
@@ -227,10 +227,10 @@ class BatchRules {
   IdGenerator::Batch ids_;
   Clock& clock_;
   BatchLines& lines_;
-  Kept& kept_ = Kept::ofThread();
-  std::string& head_ = kept_.head;
-  bool headIsGood_ = true;
-  std::string& now_ = kept_.now;
+  ScratchStrings& scratch_ = ScratchStrings::ofThread();
+  std::string& head_ = scratch_.head;
+  bool isHeadValid_ = true;
+  std::string& now_ = scratch_.now;
   std::uint64_t nowMs_ = 0;       // 0: not read yet
   std::optional<Error> refusal_;  // for new entries: a later turn has begun, or the tail is not the expected one
 };

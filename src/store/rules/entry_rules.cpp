@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kSealBytes = 64;  // more than the size of a seal
 constexpr const char* kPayloadHint = "docs/format.md says what the payload of each type holds";
 
-bool namesNothing(const Entry& entry) {
+bool namesNoEntry(const Entry& entry) {
   return json::findMember(entry.payload, "entryId") == "null";
 }
 
@@ -46,7 +46,7 @@ Result<void> checkInfo(const Entry& entry) {
 // A label of any name may be removed.
 Result<void> checkLabel(const Entry& entry) {
   BOUGH_TRY(checkText(entry, "name"));
-  if (namesNothing(entry)) return {};
+  if (namesNoEntry(entry)) return {};
   if (const auto name = json::findString(entry.payload, "name"); !isLabelName(*name)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("\"{}\" cannot be a label", text::excerpt(*name, 40)),
                 "labels are 1 to 128 bytes of printable text without ~, do not begin with @, have no blank at either "
@@ -93,7 +93,7 @@ Result<void> checkPayload(const Entry& entry, EntryKind kind) {
   // The content of an attachment was checked before it was stored. Control entries are never attachments.
   if (isConversation(kind) && readAttachmentReference(entry.payload)) return {};
   switch (kind) {
-    case EntryKind::Head: return namesNothing(entry) ? Result<void>() : checkText(entry, "entryId");
+    case EntryKind::Head: return namesNoEntry(entry) ? Result<void>() : checkText(entry, "entryId");
     case EntryKind::Label: return checkLabel(entry);
     case EntryKind::Redaction:
       BOUGH_TRY(checkText(entry, "entryId"));

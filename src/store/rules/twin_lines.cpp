@@ -19,7 +19,7 @@ bool isOfMessage(std::string_view type) {
 }
 
 // Adds the content of an entry, without the line that it came from.
-void addSaid(const Entry& entry, json::SaidTexts& texts) {
+void addContentTexts(const Entry& entry, json::SaidTexts& texts) {
   json::ObjectReader members(entry.payload);
   while (const auto member = members.next()) {
     if (member->key != "transcript" && member->key != "dialect") texts.add(member->key, member->value);
@@ -33,7 +33,7 @@ void TwinLines::add(const Entry& entry) {
   const auto line = agentLineOf(entry.payload);
   if (!line) return;
   agents_.insert(line->agent);
-  addSaid(entry, texts_);
+  addContentTexts(entry, texts_);
 }
 
 bool TwinLines::carriesOne(const Entry& entry) const {
@@ -55,7 +55,7 @@ bool TwinLines::isTwin(const Entry& entry, bool alsoMessages) const {
   if (carriesOne(entry)) return true;
   if (!agents_.contains(line->agent)) return false;
   json::SaidTexts own;
-  if (isMessage) addSaid(entry, own);
+  if (isMessage) addContentTexts(entry, own);
   bool found = false;
   json::SaidTexts::each(entry.payload, [&](std::string_view name, std::string_view quoted) {
     if (found) return;

@@ -81,7 +81,7 @@ std::string parentIn(const EntryIds& present, const std::unordered_map<std::stri
 // this log is a new log. Heads and labels then name no entry; redactions are removed. If a redaction was removed, the
 // header gets a new id and so the log a new identity; otherwise a catalog that counted the old log would miss the
 // removed entry.
-void forgetLost(std::vector<Entry>& entries, EntryIds& present, IdGenerator& ids) {
+void dropReferencesToLost(std::vector<Entry>& entries, EntryIds& present, IdGenerator& ids) {
   std::unordered_map<std::string, std::string> dropped;
   for (Entry& entry : entries) {
     const EntryKind kind = entryKind(entry.type);
@@ -182,7 +182,7 @@ Result<void> SharingBackend::detachOnce(const std::string& forkId, ForkHistory::
   std::vector<Entry> converted = redactionsOfConverted(entries, redactions, present, ids_);
   auto hidden = std::move(redactions).take();
   const bool isRest = lost == ForkHistory::Lost::EndThere;
-  if (isRest) forgetLost(entries, present, ids_);
+  if (isRest) dropReferencesToLost(entries, present, ids_);
   std::ranges::move(converted, std::back_inserter(entries));
   for (auto& [target, redaction] : hidden) {
     if (!present.contains(target) || present.contains(redaction.id)) continue;

@@ -31,7 +31,7 @@ Result<void> refuseForks(const std::string& sessionId, const std::vector<std::st
 }
 
 // Adds an origin, unless its session was removed meanwhile. Any other error might hide a fork.
-Result<void> addIfThere(SeenOrigins& origins, const std::string& name, Result<SeenOrigin> seen) {
+Result<void> addUnlessRemoved(SeenOrigins& origins, const std::string& name, Result<SeenOrigin> seen) {
   if (!seen && seen.error().code == ErrorCode::NotFound) return {};
   if (!seen) return std::unexpected(std::move(seen).error());
   origins.emplace_back(name, std::move(*seen));
@@ -45,7 +45,7 @@ Result<SeenOrigins> SharingBackend::seenOrigins(const std::function<bool(const s
   SeenOrigins found;
   for (const std::string& session : sessions) {
     if (isKnown(session)) continue;
-    BOUGH_TRY(addIfThere(found, session, seenOrigin(session)));
+    BOUGH_TRY(addUnlessRemoved(found, session, seenOrigin(session)));
   }
   return found;
 }
@@ -53,7 +53,7 @@ Result<SeenOrigins> SharingBackend::seenOrigins(const std::function<bool(const s
 Result<SeenOrigins> SharingTrash::origins() {
   BOUGH_TRY(const auto trash, list());
   SeenOrigins found;
-  for (const TrashedSession& each : trash) BOUGH_TRY(addIfThere(found, each.trashId, originOf(each.trashId)));
+  for (const TrashedSession& each : trash) BOUGH_TRY(addUnlessRemoved(found, each.trashId, originOf(each.trashId)));
   return found;
 }
 

@@ -24,7 +24,7 @@ void replaceIn(std::string& payload, std::string_view part, const std::string& i
 
 // Returns the id of a shared entry; looks at the newest session first. Only this entry is read: places that it names
 // itself do not matter.
-Result<std::optional<std::string>> sharedAt(const ForkHistory& history, std::string_view place) {
+Result<std::optional<std::string>> sharedIdAt(const ForkHistory& history, std::string_view place) {
   for (const ForkHistory::Part& part : history.parts() | std::views::reverse) {
     BOUGH_TRY(const auto sequence, sequenceNamedFrom(*part.session, place));
     if (!sequence || !std::ranges::binary_search(part.sequences, *sequence)) continue;
@@ -64,7 +64,7 @@ Result<std::string> resolvedId(SharingSession& session, std::string id) {
     return entries.front().id;
   }
   BOUGH_TRY(const auto shared, session.history());
-  BOUGH_TRY(auto known, sharedAt(*shared, id));
+  BOUGH_TRY(auto known, sharedIdAt(*shared, id));
   return known ? std::move(*known) : std::move(id);
 }
 
@@ -72,7 +72,7 @@ Result<void> resolveOrigin(const ForkHistory& history, Entry& header) {
   const auto origin = json::findMember(header.payload, "parentSession").value_or("");
   const std::string_view leaf = textIn(origin, "entryId");
   if (!offsetOfUnreadableId(leaf)) return {};
-  BOUGH_TRY(const auto id, sharedAt(history, leaf));
+  BOUGH_TRY(const auto id, sharedIdAt(history, leaf));
   if (id) replaceIn(header.payload, leaf, *id);
   return {};
 }

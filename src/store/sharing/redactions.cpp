@@ -22,7 +22,7 @@ std::string redactedPayload(const Entry& redaction) {
 
 // Decides which of two redactions of one entry counts: the receipt of an erasure, which says more, or else the earlier
 // one. Their order in the log does not matter, because it differs between two stores that were synchronized.
-bool countsBefore(const Entry& redaction, const Entry& other) {
+bool takesPrecedence(const Entry& redaction, const Entry& other) {
   const bool erased = json::findMember(redaction.payload, "erased").has_value();
   if (erased != json::findMember(other.payload, "erased").has_value()) return erased;
   const auto place = [](const Entry& each) {
@@ -38,7 +38,7 @@ void Redactions::add(Entry redaction) {
   auto target = json::findString(redaction.payload, "entryId");
   if (!target) return;
   const auto [known, fresh] = byTarget_.try_emplace(std::move(*target));
-  if (fresh || countsBefore(redaction, known->second)) known->second = std::move(redaction);
+  if (fresh || takesPrecedence(redaction, known->second)) known->second = std::move(redaction);
 }
 
 const Entry* Redactions::redactionOf(const Entry& entry) const {

@@ -45,11 +45,11 @@ Result<std::optional<std::vector<std::uint64_t>>> sequencesOfTypes(SharingSessio
 }
 
 // Selects from `size` places that all have a wanted type: applies the limit first, then `last`.
-struct Stretch {
+struct PlaceRange {
   std::size_t from = 0;
   std::size_t count = 0;
 };
-Stretch wantedStretch(std::size_t size, const LoadOptions& wanted) {
+PlaceRange wantedRange(std::size_t size, const LoadOptions& wanted) {
   const std::size_t limited = std::min(size, wanted.limit);
   const std::size_t count = std::min(limited, wanted.last.value_or(SIZE_MAX));
   return {.from = limited - count, .count = count};
@@ -60,7 +60,7 @@ std::vector<std::string> wantedTypes(const LoadOptions& wanted) {
   return wanted.type.empty() ? wanted.types : std::vector{wanted.type};
 }
 
-bool typesExclude(const LoadOptions& wanted, const std::string& type) {
+bool isTypeExcluded(const LoadOptions& wanted, const std::string& type) {
   return !wanted.types.empty() && std::ranges::find(wanted.types, type) == wanted.types.end();
 }
 
@@ -71,9 +71,9 @@ bool isHeaderAlone(const LoadOptions& wanted) {
 }
 
 // Applies the conditions that the selection has not applied yet.
-void keepWanted(std::vector<Entry>& entries, const LoadOptions& wanted) {
+void applyRemainingConditions(std::vector<Entry>& entries, const LoadOptions& wanted) {
   if (!wanted.type.empty()) std::erase_if(entries, [&](const Entry& entry) { return entry.type != wanted.type; });
-  std::erase_if(entries, [&](const Entry& entry) { return typesExclude(wanted, entry.type); });
+  std::erase_if(entries, [&](const Entry& entry) { return isTypeExcluded(wanted, entry.type); });
   if (entries.size() > wanted.limit) entries.resize(wanted.limit);
   if (wanted.last && entries.size() > *wanted.last) {
     entries.erase(entries.begin(), entries.end() - static_cast<std::ptrdiff_t>(*wanted.last));
@@ -99,7 +99,7 @@ Result<LoadResult> SessionLoader::load(const LoadQuery& query) {
     BOUGH_TRY(result.entries, entriesAt(query.sequences));
   } else {
     BOUGH_TRY(result.entries, select(query.options));
-    keepWanted(result.entries, query.options);
+    applyRemainingConditions(result.entries, query.options);
   }
   if (!query.asStored) {
     const std::size_t before = result.entries.size();
@@ -274,7 +274,7 @@ Result<std::vector<Entry>> SessionLoader::entriesAt(std::span<const std::uint64_
 }
 
 Result<std::vector<Entry>> SessionLoader::select(const LoadOptions& wanted) {
-  if (!wanted.type.empty() && typesExclude(wanted, wanted.type)) return std::vector<Entry>();
+  if (!wanted.type.empty() && isTypeExcluded(wanted, wanted.type)) return std::vector<Entry>();
   if (wanted.branch && wanted.branch->empty()) {
     BOUGH_TRY(const SessionState state, session_.state());
     if (state.headId.empty()) return std::vector<Entry>();
@@ -310,7 +310,7 @@ Result<std::vector<Entry>> SessionLoader::selectBranch(const LoadOptions& wanted
   if (byType) {
     BOUGH_TRY(const auto found, sequencesOfTypes(session_, *wanted.branch, types));
     if (found) {
-      const Stretch part = wantedStretch(found->size(), wanted);
+      const PlaceRange part = wantedRange(found->size(), wanted);
       return session_.ownEntries(std::span(*found).subspan(part.from, part.count));
     }
   }
@@ -325,7 +325,7 @@ Result<std::vector<Entry>> SessionLoader::selectBranch(const LoadOptions& wanted
     BOUGH_TRY(branch.keepTypes(types));
   }
   if (wanted.fromSequence == 0) {
-    const Stretch part = wantedStretch(branch.size(), wanted);
+    const PlaceRange part = wantedRange(branch.size(), wanted);
     return branch.read(part.from, part.count);
   }
   return branch.read(static_cast<std::size_t>(std::min<std::uint64_t>(wanted.fromSequence, SIZE_MAX)),
@@ -344,7 +344,7 @@ Result<std::vector<Entry>> SessionLoader::selectOwn(const LoadOptions& wanted) {
   const std::vector<std::string> types = wantedTypes(wanted);
   if (types.size() > 1) {
     BOUGH_TRY(const auto found, ownOfTypes(types, wanted.fromSequence));
-    const Stretch part = wantedStretch(found.size(), wanted);
+    const PlaceRange part = wantedRange(found.size(), wanted);
     return session_.ownEntries(std::span(found).subspan(part.from, part.count));
   }
   const bool fromEnd = wanted.last && wanted.limit == SIZE_MAX;
@@ -377,7 +377,7 @@ Result<std::vector<Entry>> SessionLoader::selectShared(const LoadOptions& wanted
   ForkHistory shared = *whole;
   BOUGH_TRY(shared.keepTypes(types));
   const std::size_t headers = !own.empty() && own.front() == 0 ? 1 : 0;
-  const Stretch part = wantedStretch(own.size() + shared.size(), wanted);
+  const PlaceRange part = wantedRange(own.size() + shared.size(), wanted);
   std::vector<Entry> entries;
   // Adds the part of the range [begin, begin + size) that `part` covers, read by `read(from, count)`.
   const auto add = [&](std::size_t begin, std::size_t size, const auto& read) -> Result<void> {

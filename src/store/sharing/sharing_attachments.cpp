@@ -97,14 +97,14 @@ class UnusedSearch {
   Result<void> readTrash() {
     BOUGH_TRY(const auto trash, backend_.sharedTrash().list());
     for (const TrashedSession& each : trash) {
-      auto read = lookAtTrashed(each);
+      auto read = readTrashedSession(each);
       if (!read && read.error().code == ErrorCode::NotFound) continue;
       if (!read) return read;
     }
     return {};
   }
 
-  Result<void> lookAtTrashed(const TrashedSession& trashed) {
+  Result<void> readTrashedSession(const TrashedSession& trashed) {
     SharingTrash& trash = backend_.sharedTrash();
     BOUGH_TRY(trash.exportLines(trashed.trashId, [&](std::string_view line) { return take(line); }));
     BOUGH_TRY(const auto state, trash.stateOf(trashed.trashId));

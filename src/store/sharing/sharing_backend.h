@@ -98,7 +98,7 @@ class SharingTrash : public SessionTrash {
   virtual Result<SeenOrigin> originOf(const std::string& trashId) = 0;
   /// As SharingBackend::seenOrigins, for everything in the trash.
   virtual Result<SeenOrigins> origins();
-  virtual Result<void> bringBack(const std::string& trashId) = 0;
+  virtual Result<void> moveBack(const std::string& trashId) = 0;
   virtual Result<void> removeOne(const std::string& trashId) = 0;
 
  private:

@@ -10,19 +10,19 @@
 namespace bough {
 namespace {
 
-using KeptBytes = std::shared_ptr<std::atomic<std::size_t>>;
+using CachedBytes = std::shared_ptr<std::atomic<std::size_t>>;
 
 // Returns true when a session may keep this history. Listing a store opens all of its forks, and each fork shares as
 // much as all forks before it in its chain together, so the memory is limited. A history that is not kept is walked
 // again, up to the nearest kept one. In a long chain, every 64th history is kept beyond the limit.
-bool mayBeKept(const ForkHistory& history, std::size_t kept) {
+bool isWorthCaching(const ForkHistory& history, std::size_t kept) {
   constexpr std::size_t kMostBytes = std::size_t{16} << 20;
   constexpr std::size_t kFarApart = 64;
   return kept <= kMostBytes || (history.parts().size() % kFarApart == 0 && kept <= 2 * kMostBytes);
 }
 
 // Counts the history's memory until its last user is gone.
-std::shared_ptr<const ForkHistory> countedAs(ForkHistory made, const KeptBytes& kept) {
+std::shared_ptr<const ForkHistory> withCountedMemory(ForkHistory made, const CachedBytes& kept) {
   const std::size_t bytes = made.bytes();
   auto owned = std::make_unique<const ForkHistory>(std::move(made));
   *kept += bytes;
@@ -48,8 +48,8 @@ Result<std::shared_ptr<const ForkHistory>> SharingSession::historyOf(const std::
   if (!origin) return std::make_shared<const ForkHistory>();
   if (auto known = cachedHistory(origin)) return known;
   BOUGH_TRY(ForkHistory made, ForkHistory::ofFork(sessions_, sessionId_, origin));
-  if (!mayBeKept(made, *sessions_.cachedBytes())) return std::make_shared<const ForkHistory>(std::move(made));
-  auto history = countedAs(std::move(made), sessions_.cachedBytes());
+  if (!isWorthCaching(made, *sessions_.cachedBytes())) return std::make_shared<const ForkHistory>(std::move(made));
+  auto history = withCountedMemory(std::move(made), sessions_.cachedBytes());
   CachedHistories& here = *cached_;
   const std::lock_guard lock(here.mutex);
   here.origin = origin;

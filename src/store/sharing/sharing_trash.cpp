@@ -140,7 +140,7 @@ Result<void> SharingTrash::restore(const std::string& trashId) {
     hold = std::move(*held);
     BOUGH_TRY(checkContinues(backend_, trashId, *origin));
   }
-  return bringBack(trashId);
+  return moveBack(trashId);
 }
 
 Result<std::uint64_t> SharingTrash::empty(const std::vector<std::string>& trashIds) {

@@ -178,7 +178,7 @@ Failure Connection::refused(const PGresult* result) const {
   Failure failure = sqlFailure(location_, state == nullptr ? "" : state,
                                primary == nullptr ? libpq().PQresultErrorMessage(result) : primary);
   const bool onlyReads = reports("in_hot_standby", "off") && reports("default_transaction_read_only", "on");
-  return onlyReads ? ofReadingDatabase(std::move(failure)) : failure;
+  return onlyReads ? asReadOnlyDatabase(std::move(failure)) : failure;
 }
 
 bool Connection::reports(const char* setting, std::string_view value) const {

@@ -148,7 +148,7 @@ Failure sqlFailure(const Location& location, std::string_view state, std::string
   return failure;
 }
 
-bool isOfOtherSchema(const Failure& failure) {
+bool isSchemaMismatch(const Failure& failure) {
   constexpr std::string_view kRights = "42501";
   constexpr std::string_view kNamesAndRights = "42";  // tables, columns, functions and types that a statement names
   constexpr std::array<std::string_view, 3> kOthers{
@@ -159,7 +159,7 @@ bool isOfOtherSchema(const Failure& failure) {
   return (state.starts_with(kNamesAndRights) && state != kRights) || std::ranges::find(kOthers, state) != kOthers.end();
 }
 
-Failure ofReadingDatabase(Failure failure) {
+Failure asReadOnlyDatabase(Failure failure) {
   if (failure.sqlState != kReadOnlyTransaction) return failure;
   failure.trouble = Trouble::Refused;
   failure.error.hint = "set default_transaction_read_only to off for this database and role";

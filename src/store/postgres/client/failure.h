@@ -42,9 +42,9 @@ inline constexpr std::string_view kTooLarge = "54";
 Failure sqlFailure(const Location& location, std::string_view state, std::string_view words);
 /// Returns true when a statement of this program does not match the schema: something is missing there, or has another
 /// type.
-bool isOfOtherSchema(const Failure& failure);
+bool isSchemaMismatch(const Failure& failure);
 /// Adapts a result of sqlFailure that came from a primary whose settings make transactions read-only: no other server
 /// will accept the statement.
-Failure ofReadingDatabase(Failure failure);
+Failure asReadOnlyDatabase(Failure failure);
 
 }  // namespace bough::postgres

@@ -148,7 +148,7 @@ Exchange<void> Pool::repeat(const std::function<Exchange<void>(Connection&)>& us
 }
 
 Failure Pool::explained(Failure failure) const {
-  if (!explainRefusal_ || !isOfOtherSchema(failure)) return failure;
+  if (!explainRefusal_ || !isSchemaMismatch(failure)) return failure;
   if (auto error = explainRefusal_()) failure.error = std::move(*error);
   return failure;
 }

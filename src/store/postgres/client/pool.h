@@ -44,7 +44,7 @@ class Pool {
 
   /// Sets a function that explains a refusal when the schema is not the one that this program expects. Called only
   /// after such a refusal.
-  void explainWith(std::function<std::optional<Error>()> explainRefusal) {
+  void setRefusalExplainer(std::function<std::optional<Error>()> explainRefusal) {
     explainRefusal_ = std::move(explainRefusal);
   }
   /// Returns a failure of exchange() with that explanation. The other calls return explained errors already.

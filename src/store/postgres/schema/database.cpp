@@ -15,7 +15,7 @@ constexpr std::size_t kNameDigits = 16;
 
 Database::Database(Location location, PoolOptions options, const EntrySerializer& entrySerializer, Environment& env)
     : pool(std::move(location), options), serializer(entrySerializer), environment(env), ids(env.clock, env.random) {
-  pool.explainWith([this] { return whyOtherSchema(pool); });
+  pool.setRefusalExplainer([this] { return schemaMismatchError(pool); });
 }
 
 Call Database::call(const Statement& statement, Parameters parameters) {

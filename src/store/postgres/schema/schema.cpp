@@ -93,7 +93,7 @@ Result<bool> hasSchema(Pool& pool) {
   return !rows.empty();
 }
 
-Error ofInit(Error error, int version) {
+Error initError(Error error, int version) {
   if (error.code != ErrorCode::ReadOnly) return error;
   error.hint = version > 0 ? "run it with the role that created the store"
                            : "run it with a role that may create the schema: its owner, a superuser, or one that has "
@@ -189,7 +189,7 @@ SELECT pg_get_userbyid(a.grantee)::text, bool_or(a.privilege_type = 'INSERT'), b
 Result<SchemaReport> initSchema(Pool& pool) {
   SchemaReport report;
   const auto before = storedVersion(pool);
-  if (!before) return std::unexpected(ofInit(before.error(), 1));
+  if (!before) return std::unexpected(initError(before.error(), 1));
   report.before = *before;
   if (report.before > kSchemaVersion) return std::unexpected(newerSchema(pool, report.before));
   std::vector<std::string> texts;
@@ -227,7 +227,7 @@ Result<SchemaReport> initSchema(Pool& pool) {
     if (*now > kSchemaVersion) return std::unexpected(newerSchema(pool, *now));
     if (*now == kSchemaVersion) return SchemaReport{.before = *now};
   }
-  return std::unexpected(ofInit(std::move(done.error().error), report.before));
+  return std::unexpected(initError(std::move(done.error().error), report.before));
 }
 
 Result<void> grantRights(Pool& pool, std::string_view role, std::string_view rights) {
@@ -262,7 +262,7 @@ Result<void> checkSchema(Pool& pool, Clock* clock) {
               kInitHint);
 }
 
-std::optional<Error> whyOtherSchema(Pool& pool) {
+std::optional<Error> schemaMismatchError(Pool& pool) {
   auto known = checkSchema(pool);
   if (known) return std::nullopt;
   Error& error = known.error();

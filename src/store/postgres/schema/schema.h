@@ -47,7 +47,7 @@ Result<void> checkSchema(Pool& pool, Clock* clock = nullptr);
 
 /// Explains why the server refuses a statement although the schema was right when the store was opened: another program
 /// has upgraded it since, replaced it by an older one, or removed it. std::nullopt when the schema is unchanged.
-std::optional<Error> whyOtherSchema(Pool& pool);
+std::optional<Error> schemaMismatchError(Pool& pool);
 
 /// Returns a statement's text with each `@.` replaced by the store's schema.
 std::string inSchema(std::string_view sql, std::string_view schema);
