@@ -64,15 +64,15 @@ Result<bool> resolveAttachment(SessionStore& store, Entry& entry) {
 }
 
 // A batch of the intact entries that the session does not have yet.
-class PutBack {
+class IntactEntries {
  public:
-  PutBack(SessionStore& store, SessionState state) : store_(store), state_(std::move(state)) {}
+  IntactEntries(SessionStore& store, SessionState state) : store_(store), state_(std::move(state)) {}
 
-  Result<void> take(TornRecord& record) {
+  Result<void> add(TornRecord& record) {
     done_.keptBytes += record.unreadableBytes;
     std::string before = state_.headId;
     for (Entry& entry : record.entries) {
-      if (entry.type == entry_type::kSessionHeader || taken_.contains(entry.id)) continue;
+      if (entry.type == entry_type::kSessionHeader || batchIds_.contains(entry.id)) continue;
       const std::string id = entry.id;
       BOUGH_TRY(const bool isStored, has(store_, state_.sessionId, id));
       if (isStored) {
@@ -107,17 +107,17 @@ class PutBack {
 
  private:
   [[nodiscard]] Result<bool> isKnown(const std::string& id) {
-    if (taken_.contains(id)) return true;
+    if (batchIds_.contains(id)) return true;
     return has(store_, state_.sessionId, id);
   }
   // Also loads the entry's payload.
   [[nodiscard]] Result<bool> canBeAppended(Entry& entry) {
-    if (!isGood(entry)) return false;
-    BOUGH_TRY(const bool isSaidOfKnown, isTargetKnown(entry));
-    return isSaidOfKnown ? resolveAttachment(store_, entry) : false;
+    if (!isAcceptable(entry)) return false;
+    BOUGH_TRY(const bool namesKnownEntry, hasKnownTarget(entry));
+    return namesKnownEntry ? resolveAttachment(store_, entry) : false;
   }
   // Damage may have left a line readable that no append would accept.
-  [[nodiscard]] bool isGood(const Entry& entry) const {
+  [[nodiscard]] bool isAcceptable(const Entry& entry) const {
     const EntryKind kind = entryKind(entry.type);
     const EntryDefaults anyTime{.timestamp = "1970-01-01T00:00:00.000Z"};
     std::string text;
@@ -125,7 +125,7 @@ class PutBack {
            checkSize(entry, text.size()) && checkPayload(entry, kind);
   }
   // An entry that names a lost entry cannot be appended.
-  [[nodiscard]] Result<bool> isTargetKnown(const Entry& entry) {
+  [[nodiscard]] Result<bool> hasKnownTarget(const Entry& entry) {
     const auto target = targetOf(entry, entryKind(entry.type));
     if (!target) return true;
     return isKnown(target->entryId);
@@ -141,7 +141,7 @@ class PutBack {
     done_.movedCount += known ? 0 : 1;
     const EntryKind kind = entryKind(entry.type);
     movesHead_ = movesHead_ || kind == EntryKind::Head || isConversation(kind);
-    taken_.insert(entry.id);
+    batchIds_.insert(entry.id);
     batch_.push_back(std::move(entry));
     return {};
   }
@@ -149,7 +149,7 @@ class PutBack {
   SessionStore& store_;
   SessionState state_;
   std::vector<Entry> batch_;
-  std::set<std::string> taken_;
+  std::set<std::string> batchIds_;
   bool movesHead_ = false;
   TornPutBack done_;
 };
@@ -172,9 +172,9 @@ Result<TornPutBack> putBackTorn(SessionStore& store, const std::string& sessionI
   BOUGH_TRY(auto torn, readTorn(store, sessionId));
   BOUGH_TRY(auto state, store.sessionState(sessionId));
   const bool continued = torn.records.empty() || state.bytes != torn.records.front().offset;
-  PutBack back(store, std::move(state));
-  for (TornRecord& record : torn.records) BOUGH_TRY(back.take(record));
-  BOUGH_TRY(const TornPutBack done, back.append(continued));
+  IntactEntries entries(store, std::move(state));
+  for (TornRecord& record : torn.records) BOUGH_TRY(entries.add(record));
+  BOUGH_TRY(const TornPutBack done, entries.append(continued));
   if (done.keptBytes == 0) {
     BOUGH_TRY(dropTorn(store, sessionId, torn.fileBytes));
   }

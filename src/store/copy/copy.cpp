@@ -88,7 +88,7 @@ Result<std::vector<CopiedSession>> copySession(StoreSide& from, StoreSide& to, c
     SeenSessions seen;
     auto copied = copyLineage(from, to, sessionId, done, seen);
     // Retry when somebody has removed a session from the target meanwhile.
-    if (copied || tries == kRemovalTries || !seen.explain(copied.error())) return copied;
+    if (copied || tries == kRemovalTries || !seen.isCausedByRemoval(copied.error())) return copied;
   }
 }
 

@@ -22,7 +22,7 @@ namespace bough {
 // is read every time.
 struct KnownTrash {
   std::unordered_multimap<std::string, std::string> trashIds = {};  // by session
-  std::size_t answers = 0;                                          // how many more lookups it may be used for
+  std::size_t usesLeft = 0;                                         // how many more lookups it may be used for
 };
 
 }  // namespace bough
@@ -108,7 +108,7 @@ Error lostAttachment(const std::string& sessionId, const Entry& entry, const std
 // Returns true when attachments of these entries were restored, so that the entries must be read again.
 Result<bool> restoreLostAttachments(StoreSide& side, StoredSession& session, std::uint64_t from,
                                     const std::vector<Entry>& entries, StoreSide* other) {
-  bool anyBack = false;
+  bool anyRestored = false;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     if (isUnreadable(entry)) {
@@ -123,22 +123,22 @@ Result<bool> restoreLostAttachments(StoreSide& side, StoredSession& session, std
     const auto kept = side.store->readAttachment(*reference);
     if (kept) continue;
     if (!LostPayloads::isLoss(kept.error())) return std::unexpected(kept.error());
-    bool isBack = false;
+    bool isRestored = false;
     if (other != nullptr) {
-      BOUGH_TRY(isBack, restoreAttachment(side, session, from + i, *reference, *other));
+      BOUGH_TRY(isRestored, restoreAttachment(side, session, from + i, *reference, *other));
     }
-    if (!isBack) return std::unexpected(lostAttachment(session.sessionId(), entry, *reference, kept.error()));
-    anyBack = true;
+    if (!isRestored) return std::unexpected(lostAttachment(session.sessionId(), entry, *reference, kept.error()));
+    anyRestored = true;
   }
-  return anyBack;
+  return anyRestored;
 }
 
 Result<std::vector<Entry>> readAtMost(StoreSide& side, const std::string& sessionId, std::uint64_t from,
                                       std::size_t count, StoreSide* other) {
   BOUGH_TRY(const auto session, side.backend->open(sessionId));
   BOUGH_TRY(auto entries, session->loadOwn(from, count));
-  BOUGH_TRY(const bool anyBack, restoreLostAttachments(side, *session, from, entries, other));
-  if (!anyBack) return entries;
+  BOUGH_TRY(const bool anyRestored, restoreLostAttachments(side, *session, from, entries, other));
+  if (!anyRestored) return entries;
   BOUGH_TRY(entries, session->loadOwn(from, count));
   BOUGH_TRY(restoreLostAttachments(side, *session, from, entries, nullptr));
   return entries;
@@ -163,14 +163,14 @@ Result<std::vector<Entry>> readCount(StoreSide& side, const std::string& session
 }
 
 Result<std::vector<std::string>> trashIdsOf(StoreSide& side, const std::string& sessionId) {
-  if (side.trash && side.trash->answers > 0) {
-    --side.trash->answers;
+  if (side.trash && side.trash->usesLeft > 0) {
+    --side.trash->usesLeft;
   } else {
     const auto trash = side.store->listTrash();
     if (!trash && trash.error().code == ErrorCode::Unsupported) return {};  // a backend need not have a trash
     if (!trash) return std::unexpected(trash.error());
     side.trash = std::make_shared<KnownTrash>();
-    side.trash->answers = trash->size() / 5;
+    side.trash->usesLeft = trash->size() / 5;
     for (const TrashedSession& each : *trash) side.trash->trashIds.emplace(each.sessionId, each.trashId);
   }
   std::vector<std::string> found;
@@ -293,7 +293,7 @@ Result<void> appendAll(StoreSide& side, const std::string& sessionId, const std:
   return {};
 }
 
-bool SeenSessions::explain(const Error& error) const {
+bool SeenSessions::isCausedByRemoval(const Error& error) const {
   if (error.code != ErrorCode::NotFound) return false;
   return std::ranges::any_of(seen_, [](const auto& each) {
     const auto header = findHeader(*each.first, each.second);

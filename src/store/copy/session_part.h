@@ -43,7 +43,7 @@ class SeenSessions {
  public:
   void add(StoreSide& side, const std::string& sessionId) { seen_.emplace_back(&side, sessionId); }
   /// Returns true when an error was caused by the removal of one of them.
-  bool explain(const Error& error) const;
+  bool isCausedByRemoval(const Error& error) const;
 
  private:
   std::vector<std::pair<StoreSide*, std::string>> seen_;

@@ -470,7 +470,7 @@ Result<std::vector<SyncedSession>> syncSession(StoreSide& left, StoreSide& right
     auto synced = syncLineage(left, right, sessionId, done, seen);
     // A session that somebody removes from one store meanwhile is copied again from the other, as if it had been in the
     // trash before.
-    if (synced || tries == kRemovalTries || !seen.explain(synced.error())) return synced;
+    if (synced || tries == kRemovalTries || !seen.isCausedByRemoval(synced.error())) return synced;
   }
 }
 

@@ -33,15 +33,16 @@ class PlacesSink final : public ScanSink {
   };
 
   void onLine(const ScannedLine& line) override {
-    if (places.empty()) headed = line.keys.type == entry_type::kSessionHeader;
+    if (places.empty()) beginsWithHeader = line.keys.type == entry_type::kSessionHeader;
     places.push_back({.offset = line.offset, .length = line.length});
-    sealed = sealed || line.chained;
-    if (line.keys.parentId && !ids.contains(std::string(*line.keys.parentId))) missing.emplace(*line.keys.parentId);
-    if (ids.emplace(line.keys.id).second || repeated) return;
-    repeated = {.kind = ProblemKind::DuplicateId,
-                .offset = line.offset,
-                .bytes = line.length,
-                .message = fmt::format("a second entry {}", line.keys.id)};
+    hasSeals = hasSeals || line.chained;
+    if (line.keys.parentId && !ids.contains(std::string(*line.keys.parentId)))
+      missingParents.emplace(*line.keys.parentId);
+    if (ids.emplace(line.keys.id).second || duplicateId) return;
+    duplicateId = {.kind = ProblemKind::DuplicateId,
+                   .offset = line.offset,
+                   .bytes = line.length,
+                   .message = fmt::format("a second entry {}", line.keys.id)};
   }
   void onProblem(ProblemKind kind, std::uint64_t offset, std::uint64_t bytes, std::string_view message) override {
     if (isNote(kind)) return;
@@ -51,11 +52,11 @@ class PlacesSink final : public ScanSink {
   std::vector<Place> places;
   std::vector<Problem> problems;
   std::unordered_set<std::string> ids;
-  std::optional<Problem> repeated;  // the first line with an id that an earlier line has
-  bool headed = false;              // the first line is a header
-  bool sealed = false;              // a line has a seal, which drafts never have
+  std::optional<Problem> duplicateId;  // the first line with an id that an earlier line has
+  bool beginsWithHeader = false;       // the first line is a header
+  bool hasSeals = false;               // a line has a seal, which drafts never have
   std::unordered_set<std::string>
-      missing;  // parents that no earlier entry has: before a fork's first entry, or hidden by damage
+      missingParents;  // parents that no earlier entry has: before a fork's first entry, or hidden by damage
 };
 
 // Reads a log's entries one after the other.
@@ -79,7 +80,7 @@ class EntryReader {
   [[nodiscard]] std::size_t size() const { return places_.places.size(); }
   // Returns true when there seems to be a header that cannot be read.
   [[nodiscard]] bool hasLostHeader() const {
-    if (places_.headed || places_.problems.empty()) return false;
+    if (places_.beginsWithHeader || places_.problems.empty()) return false;
     return places_.places.empty() || places_.problems.front().offset < places_.places.front().offset;
   }
   // Returns the bytes before the first entry, at most 64 KiB.
@@ -91,12 +92,12 @@ class EntryReader {
     return beginning;
   }
   // Returns true for format 0: no line has a seal.
-  [[nodiscard]] bool isDraft() const { return !places_.sealed; }
-  [[nodiscard]] bool hasParentsElsewhere() const { return !places_.missing.empty(); }
+  [[nodiscard]] bool isDraft() const { return !places_.hasSeals; }
+  [[nodiscard]] bool hasParentsElsewhere() const { return !places_.missingParents.empty(); }
   std::vector<Problem> takeProblems() { return std::move(places_.problems); }
   // Returns the first problem that makes reading the entries leave something out.
   [[nodiscard]] std::optional<Problem> firstLoss() const {
-    return places_.problems.empty() ? places_.repeated : places_.problems.front();
+    return places_.problems.empty() ? places_.duplicateId : places_.problems.front();
   }
 
   Result<Entry> at(std::size_t index) {
@@ -116,11 +117,11 @@ class EntryReader {
     constexpr std::size_t kBeginningBytes = 256;
     std::string beginning;
     for (const Problem& problem : places_.problems) {
-      if (places_.missing.empty()) break;
+      if (places_.missingParents.empty()) break;
       beginning.resize(static_cast<std::size_t>(std::min<std::uint64_t>(problem.bytes, kBeginningBytes)));
       const auto got = readFully(*log_.source, problem.offset, beginning);
       if (!got) return std::unexpected(readError(log_, got.error(), "read"));
-      places_.missing.erase(std::string(peekId(std::string_view(beginning).substr(0, *got))));
+      places_.missingParents.erase(std::string(peekId(std::string_view(beginning).substr(0, *got))));
     }
     return {};
   }
@@ -138,7 +139,7 @@ class Upgrade {
   Upgrade(std::string_view sessionId, std::string lost, std::optional<ForkOrigin> origin, int format,
           Environment& environment)
       : sessionId_(sessionId),
-        lost_(std::move(lost)),
+        lostHeader_(std::move(lost)),
         origin_(std::move(origin)),
         format_(format),
         now_(formatTimestamp(environment.clock.nowMs())),
@@ -150,7 +151,7 @@ class Upgrade {
     header.id = ids_.next();
     header.type = entry_type::kSessionHeader;
     header.timestamp = parseTimestamp(first.timestamp) ? first.timestamp : now_;
-    header.payload = rebuiltHeaderPayload(lost_, sessionId_, origin_, format_);
+    header.payload = rebuiltHeaderPayload(lostHeader_, sessionId_, origin_, format_);
     return header;
   }
 
@@ -164,19 +165,19 @@ class Upgrade {
         if (!old.extra.empty()) old.extra += ',';
         old.extra += "\"originalTimestamp\":" + json::quoted(old.timestamp);
       }
-      old.timestamp = last_.empty() ? now_ : last_;
+      old.timestamp = lastTimestamp_.empty() ? now_ : lastTimestamp_;
     }
-    last_ = old.timestamp;
+    lastTimestamp_ = old.timestamp;
     return old;
   }
 
  private:
   std::string sessionId_;
-  std::string lost_;
+  std::string lostHeader_;
   std::optional<ForkOrigin> origin_;  // of the missing header
   int format_;
   std::string now_;
-  std::string last_;
+  std::string lastTimestamp_;
   IdGenerator ids_;
 };
 
@@ -189,7 +190,7 @@ class LookAlikeAttachments {
  public:
   explicit LookAlikeAttachments(AttachmentFolder& attachments) : attachments_(attachments) {}
 
-  Result<void> keep(Entry& entry) {
+  Result<void> storeLookAlike(Entry& entry) {
     if (!looksLikeAttachmentReference(entry.payload)) return {};
     if (const auto named = readAttachmentReference(entry.payload)) {
       const auto there = attachments_.get(*named);
@@ -223,7 +224,7 @@ Result<void> writeUpgraded(EntryReader& old, NewFile& file, const EntrySerialize
     Entry fresh = upgrade.entry(std::move(entry), i == 0);
     // Only in a draft can a payload look like a reference by accident.
     if (old.isDraft()) {
-      if (auto kept = lookAlikes.keep(fresh); !kept) return kept;
+      if (auto kept = lookAlikes.storeLookAlike(fresh); !kept) return kept;
     }
     if (auto done = serializer.encode(fresh, text); !done) return done;
     if (auto added = file.addEntry(text); !added) return added;
@@ -365,12 +366,12 @@ Result<void> rewriteLog(const LogFolders& folders, std::string_view sessionId, c
   EntryReader old(log, serializer);
   if (auto opened = old.open(); !opened) return opened;
   if (const auto loss = old.firstLoss()) {
-    const bool repeated = loss->kind == ProblemKind::DuplicateId;
+    const bool isDuplicate = loss->kind == ProblemKind::DuplicateId;
     return fail(ErrorCode::Damaged,
                 fmt::format("{} holds {} at byte {}, which would be lost", log.path(),
-                            repeated ? loss->message : "what cannot be read", loss->offset),
-                repeated ? "copy that line elsewhere and take it out of the file, or leave the session as it is"
-                         : "see `bough verify`; `bough repair` moves torn bytes aside");
+                            isDuplicate ? loss->message : "what cannot be read", loss->offset),
+                isDuplicate ? "copy that line elsewhere and take it out of the file, or leave the session as it is"
+                            : "see `bough verify`; `bough repair` moves torn bytes aside");
   }
   BOUGH_TRY(auto last, old.size() > 0 ? old.at(old.size() - 1) : Result<Entry>(Entry()));
   if (last.id != expectedTail) return std::unexpected(tailConflict(sessionId, expectedTail, last.id));

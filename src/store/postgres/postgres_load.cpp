@@ -81,19 +81,19 @@ struct LoadStatement {
   std::string sql;
 };
 
-LoadStatement makeLoad(Source source, bool newest, bool within) {
+LoadStatement makeLoad(Source source, bool newest, bool hasByteLimit) {
   constexpr std::array<std::string_view, 3> kSources{kOwnRows, kSharedRows, kBranchRows};
   constexpr std::array<std::string_view, 3> kNames{"load_own", "load_shared", "load_branch"};
   std::string rows = fmt::format(fmt::runtime(kSources[static_cast<std::size_t>(source)]), newest ? " DESC" : "",
                                  newest ? "" : " DESC", kOfKinds, newest ? kLeastOfLast : kLeast);
-  if (within) rows = fmt::format(fmt::runtime(kWithin), rows);
+  if (hasByteLimit) rows = fmt::format(fmt::runtime(kWithin), rows);
   return {.name = fmt::format("{}{}{}", kNames[static_cast<std::size_t>(source)], newest ? "_last" : "",
-                              within ? "_within" : ""),
-          .sql = within ? rows : fmt::format("SELECT x.* FROM ({}) x WHERE $6 >= 0", rows)};
+                              hasByteLimit ? "_within" : ""),
+          .sql = hasByteLimit ? rows : fmt::format("SELECT x.* FROM ({}) x WHERE $6 >= 0", rows)};
 }
 
 // Returns the statement for a kind of load. All statements are made once.
-Statement loadStatement(Source source, bool newest, bool within) {
+Statement loadStatement(Source source, bool newest, bool hasByteLimit) {
   static const std::vector<LoadStatement> kAll = [] {
     std::vector<LoadStatement> all;
     for (const Source each : {Source::Own, Source::Shared, Source::Branch}) {
@@ -103,7 +103,7 @@ Statement loadStatement(Source source, bool newest, bool within) {
     }
     return all;
   }();
-  const LoadStatement& found = kAll[static_cast<std::size_t>(source) * 4 + (newest ? 2 : 0) + (within ? 1 : 0)];
+  const LoadStatement& found = kAll[static_cast<std::size_t>(source) * 4 + (newest ? 2 : 0) + (hasByteLimit ? 1 : 0)];
   return {.name = found.name, .sql = found.sql};
 }
 
@@ -200,22 +200,22 @@ class PostgresSession::Loading {
     return wanted;
   }
 
-  [[nodiscard]] bool fromEnd() const { return query_.options.last && query_.options.limit == SIZE_MAX; }
+  [[nodiscard]] bool countsFromEnd() const { return query_.options.last && query_.options.limit == SIZE_MAX; }
 
   Call load(Source source, std::uint64_t from, std::size_t limit) {
-    const bool within = query_.options.limitBytes != SIZE_MAX && !query_.options.last;
+    const bool hasByteLimit = query_.options.limitBytes != SIZE_MAX && !query_.options.last;
     Parameters parameters = session_.byId();
-    if (source == Source::Own && wanted_.kinds < 0 && !within && !fromEnd()) {
+    if (source == Source::Own && wanted_.kinds < 0 && !hasByteLimit && !countsFromEnd()) {
       beginsWithHeader_ = from == 0;
       return database_.call(kAllRows, std::move(parameters.number(bigint(from)).number(bigint(limit))));
     }
     parameters.number(bigint(from)).number(wanted_.kinds).texts(wanted_.others);
-    parameters.number(bigint(fromEnd() ? *query_.options.last : limit)).number(bigint(query_.options.limitBytes));
+    parameters.number(bigint(countsFromEnd() ? *query_.options.last : limit)).number(bigint(query_.options.limitBytes));
     if (source == Source::Branch) {
-      const bool plain = fromEnd() && wanted_.kinds < 0 && from == 0;
+      const bool plain = countsFromEnd() && wanted_.kinds < 0 && from == 0;
       parameters.text(*query_.options.branch).number(plain ? bigint(*query_.options.last) : INT64_MAX);
     }
-    return database_.call(loadStatement(source, fromEnd(), within), std::move(parameters));
+    return database_.call(loadStatement(source, countsFromEnd(), hasByteLimit), std::move(parameters));
   }
 
   // The entries of one statement, in the order in which they arrive.
@@ -237,7 +237,7 @@ class PostgresSession::Loading {
     }
     for (std::size_t i = 0; i < partCount; ++i) calls[i].sink = &sinks[i];
     const RowSink life{.restart = [&] { error_.reset(), life_.reset(); },
-                       .take = [&](const Rows& rows) { takeLife(rows); }};
+                       .take = [&](const Rows& rows) { readSessionRow(rows); }};
     calls.insert(calls.begin(), {{.sql = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"},
                                  database_.call(kLife, session_.byId()),
                                  database_.call(kRedactions, session_.byId())});
@@ -256,7 +256,7 @@ class PostgresSession::Loading {
     return results;
   }
 
-  void takeLife(const Rows& rows) {
+  void readSessionRow(const Rows& rows) {
     life_ = static_cast<std::uint64_t>(rows.number(0, 0));
     headId_ = rows.string(0, 3);
     ownCount_ = static_cast<std::size_t>(rows.number(0, 1));
@@ -270,7 +270,7 @@ class PostgresSession::Loading {
     if (error_) return;
     const bool placed = rows.columns() > 4;
     // Reserve room for all entries only when all are wanted; a caller that wants some gets few.
-    if (part.entries.empty() && query_.options.limit == SIZE_MAX && !fromEnd() && &part == &parts_.back()) {
+    if (part.entries.empty() && query_.options.limit == SIZE_MAX && !countsFromEnd() && &part == &parts_.back()) {
       part.entries.reserve(ownCount_);
       if (placed) part.sequences.reserve(ownCount_);
     }
@@ -288,7 +288,7 @@ class PostgresSession::Loading {
   Result<LoadResult> runWhole(std::uint64_t from, std::size_t limit) {
     BOUGH_TRY(ask({load(Source::Shared, from, limit), load(Source::Own, from, limit)}, 2));
     BOUGH_TRY(LoadResult result, joined());
-    cut(result, limit);
+    applyLimits(result, limit);
     return result;
   }
 
@@ -301,7 +301,7 @@ class PostgresSession::Loading {
     const std::string& leafId = query_.options.branch->empty() ? headId_ : *query_.options.branch;
     if (found[0].empty() && !leafId.empty()) return std::unexpected(noEntry(session_.sessionId(), leafId));
     BOUGH_TRY(LoadResult result, joined());
-    cut(result, query_.options.limit);
+    applyLimits(result, query_.options.limit);
     return result;
   }
 
@@ -329,7 +329,7 @@ class PostgresSession::Loading {
     LoadResult result;
     if (limit > 0) {
       BOUGH_TRY(result, joined());
-      cut(result, limit);
+      applyLimits(result, limit);
     }
     result.sequences.clear();
     result.end = {.entryId = result.entries.empty() ? position.entryId : result.entries.back().id,
@@ -382,7 +382,7 @@ class PostgresSession::Loading {
     LoadResult result;
     std::optional<std::size_t> header;
     for (Part& part : parts_) {
-      if (fromEnd()) {
+      if (countsFromEnd()) {
         std::ranges::reverse(part.entries);
         std::ranges::reverse(part.sequences);
         if (part.header) part.header = part.entries.size() - 1 - *part.header;
@@ -454,9 +454,9 @@ class PostgresSession::Loading {
     }
   }
 
-  void cut(LoadResult& result, std::size_t limit) {
+  void applyLimits(LoadResult& result, std::size_t limit) {
     const LoadOptions& options = query_.options;
-    if (!fromEnd() && result.entries.size() > limit) result.entries.resize(limit);
+    if (!countsFromEnd() && result.entries.size() > limit) result.entries.resize(limit);
     if (options.last && result.entries.size() > *options.last) {
       result.entries.erase(result.entries.begin(), result.entries.end() - static_cast<std::ptrdiff_t>(*options.last));
     }

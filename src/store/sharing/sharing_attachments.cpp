@@ -55,12 +55,12 @@ class UnusedSearch {
     BOUGH_TRY(readSessions());
     BOUGH_TRY(readTrash());     // a session in the trash may be restored
     BOUGH_TRY(readSessions());  // sessions that were restored before the trash was read
-    BOUGH_TRY(backend_.exportSetAside([&](std::string_view part) { (void)take(part); }));
+    BOUGH_TRY(backend_.exportSetAside([&](std::string_view part) { (void)removeNamed(part); }));
     return std::move(unused_);
   }
 
  private:
-  bool take(std::string_view line) {
+  bool removeNamed(std::string_view line) {
     forEachHash(line, [&](std::string_view hash) { unused_.erase(std::string(hash)); });
     return true;
   }
@@ -70,18 +70,18 @@ class UnusedSearch {
   Result<void> readSessions() {
     BOUGH_TRY(const auto sessions, backend_.listSessions());
     for (const std::string& id : sessions) {
-      if (read_.contains(id)) continue;
-      auto read = lookAt(id);
+      if (readSessions_.contains(id)) continue;
+      auto read = readSession(id);
       if (!read && read.error().code == ErrorCode::NotFound) continue;
       if (!read) return read;
-      read_.insert(id);
+      readSessions_.insert(id);
     }
     return {};
   }
 
-  Result<void> lookAt(const std::string& id) {
+  Result<void> readSession(const std::string& id) {
     BOUGH_TRY(const auto session, backend_.session(id));
-    BOUGH_TRY(session->exportLines([&](std::string_view line) { return take(line); }));
+    BOUGH_TRY(session->exportLines([&](std::string_view line) { return removeNamed(line); }));
     BOUGH_TRY(const auto state, session->state());
     BOUGH_TRY(refuseDamaged(
         "session " + id, state,
@@ -106,7 +106,7 @@ class UnusedSearch {
 
   Result<void> readTrashedSession(const TrashedSession& trashed) {
     SharingTrash& trash = backend_.sharedTrash();
-    BOUGH_TRY(trash.exportLines(trashed.trashId, [&](std::string_view line) { return take(line); }));
+    BOUGH_TRY(trash.exportLines(trashed.trashId, [&](std::string_view line) { return removeNamed(line); }));
     BOUGH_TRY(const auto state, trash.stateOf(trashed.trashId));
     return refuseDamaged(
         trashed.trashId + " in the trash", state,
@@ -119,7 +119,7 @@ class UnusedSearch {
 
   SharingBackend& backend_;
   std::unordered_set<std::string> unused_;
-  std::unordered_set<std::string> read_;
+  std::unordered_set<std::string> readSessions_;
 };
 
 }  // namespace

@@ -38,13 +38,13 @@ std::string escaped(std::string_view path) {
 }
 
 // Why a query failed.
-struct Refusal {
+struct QueryFailure {
   int code = SQLITE_OK;
   Error error = {};
   bool lacksSpace = false;
 };
 
-Refusal refusalOf(sqlite3* database, int code, const std::string& path) {
+QueryFailure queryFailure(sqlite3* database, int code, const std::string& path) {
   const int kind = code & 0xFF;
   if (kind == SQLITE_NOMEM) throw std::bad_alloc();
   const int number = database == nullptr ? 0 : sqlite3_system_errno(database);
@@ -66,7 +66,7 @@ Refusal refusalOf(sqlite3* database, int code, const std::string& path) {
 }
 
 template <typename T>
-using Answer = std::expected<T, Refusal>;
+using Answer = std::expected<T, QueryFailure>;
 using Rows = std::vector<CatalogRow>;
 
 enum class Access : std::uint8_t {
@@ -106,12 +106,12 @@ Answer<Rows> readRows(const std::string& path, Access access, std::string_view s
     (void)sqlite3_db_config(opened, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
     code = sqlite3_exec(opened, "PRAGMA locking_mode = EXCLUSIVE", nullptr, nullptr, nullptr);
   }
-  if (code != SQLITE_OK) return std::unexpected(refusalOf(opened, code, path));
+  if (code != SQLITE_OK) return std::unexpected(queryFailure(opened, code, path));
   sqlite3_stmt* prepared = nullptr;
   code = sqlite3_prepare_v2(opened, query.c_str(), -1, &prepared, nullptr);
   const std::unique_ptr<sqlite3_stmt, Close> statement(prepared);
   if (code == SQLITE_ERROR) return Rows();
-  if (code != SQLITE_OK) return std::unexpected(refusalOf(opened, code, path));
+  if (code != SQLITE_OK) return std::unexpected(queryFailure(opened, code, path));
   if (!sessionId.empty()) {
     sqlite3_bind_text(prepared, 1, sessionId.data(), static_cast<int>(sessionId.size()), SQLITE_STATIC);
   }
@@ -125,7 +125,7 @@ Answer<Rows> readRows(const std::string& path, Access access, std::string_view s
                     .lostId = textAt(prepared, 5),
                     .lostEntries = numberAt(prepared, 6)});
   }
-  if (code != SQLITE_DONE) return std::unexpected(refusalOf(opened, code, path));
+  if (code != SQLITE_DONE) return std::unexpected(queryFailure(opened, code, path));
   return rows;
 }
 
@@ -146,7 +146,7 @@ Answer<Rows> readWithoutLocks(const std::string& path, std::string_view sessionI
     auto rows = readRows(path, Access::WithoutLocks, sessionId);
     if (stampOf(path) == before) return rows;
   }
-  return std::unexpected(refusalOf(nullptr, SQLITE_BUSY, path));
+  return std::unexpected(queryFailure(nullptr, SQLITE_BUSY, path));
 }
 
 bool hasLog(const std::string& path) {
@@ -198,7 +198,7 @@ namespace {
 
 // Keeps what the catalog had counted in the place where readers look for it; the next catalog takes it over. Best
 // effort.
-void keepCounts(sqlite3* database, const Rows& rows, const std::vector<std::string>& rewritten) {
+void saveCounts(sqlite3* database, const Rows& rows, const std::vector<std::string>& rewritten) {
   const auto run = [&](const char* sql) { return sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK; };
   if (rows.empty() || !run("BEGIN IMMEDIATE")) return;
   bool done = run(
@@ -256,7 +256,7 @@ bool emptyCatalog(const std::string& folder, const std::vector<std::string>& rew
   (void)sqlite3_db_config(opened, SQLITE_DBCONFIG_RESET_DATABASE, 1, nullptr);
   const bool emptied = run("VACUUM");
   (void)sqlite3_db_config(opened, SQLITE_DBCONFIG_RESET_DATABASE, 0, nullptr);
-  if (emptied && counted) keepCounts(opened, *counted, rewritten);
+  if (emptied && counted) saveCounts(opened, *counted, rewritten);
   return emptied &&
          sqlite3_wal_checkpoint_v2(opened, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr) == SQLITE_OK;
 }
