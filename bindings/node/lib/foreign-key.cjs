@@ -62,7 +62,7 @@ function nameOf(prefix, sessionId) {
 
 /** Checks the store that a constructor receives. `instead` is the call that opens a store. */
 function storeOfCaller(store, instead) {
-  if (typeof store?.sessionIds !== 'function') throw new TypeError(`the constructor takes an open Store; ${instead} opens one`);
+  if (typeof store?.session !== 'function') throw new TypeError(`the constructor takes an open Store; ${instead} opens one`);
   return store;
 }
 
