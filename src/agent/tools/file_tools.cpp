@@ -40,7 +40,7 @@ using RunAtPlace = ToolOutcome (*)(const std::string& arguments, const Place& pl
 
 // The path is resolved here and nowhere else. A place inside the working folder needs no question; a question about a
 // place outside names where it really is.
-PreparedCall askedIfOutside(const char* what, const Place& place, const ToolEnvironment& environment) {
+PreparedCall withQuestionIfOutside(const char* what, const Place& place, const ToolEnvironment& environment) {
   PreparedCall prepared;
   if (place.inside) return prepared;
   prepared.question =
@@ -57,7 +57,7 @@ PreparedCall prepareAtPlace(const char* what, const std::string& arguments, cons
   if (!path) return failedCall(path.error());
   auto place = givenPlace(*path, environment.folder);
   if (!place) return failedCall(place.error());
-  PreparedCall prepared = askedIfOutside(what, *place, environment);
+  PreparedCall prepared = withQuestionIfOutside(what, *place, environment);
   prepared.run = [run, arguments, place = std::move(*place), limits = environment.limits](const CancelToken&) {
     return run(arguments, place, limits);
   };
@@ -129,7 +129,7 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
   if (!path) return failedCall(path.error());
   auto place = givenPlace(*path, environment.folder);
   if (!place) return failedCall(place.error());
-  PreparedCall prepared = askedIfOutside(what, *place, environment);
+  PreparedCall prepared = withQuestionIfOutside(what, *place, environment);
   // Refuse a file that is too large now, before making its copy reads the whole file.
   if (!wholeFile && place->inside) {
     if (auto size = checkSize(*place, environment.limits); !size) return failedCall(size.error());
@@ -175,7 +175,7 @@ PreparedCall prepareChange(const char* what, const std::string& arguments, const
 
 // Returns lines `first` (from 1) to `first + count - 1`, without line numbers, so that the model sees exactly what it
 // edits.
-ToolOutcome someLines(const WorkingFolder::Content& content, std::uint64_t first, std::uint64_t count,
+ToolOutcome lineRange(const WorkingFolder::Content& content, std::uint64_t first, std::uint64_t count,
                       std::size_t limitBytes) {
   std::string_view rest = content.bytes;
   std::string out;
@@ -212,7 +212,7 @@ ToolOutcome runRead(const std::string& arguments, const Place& place, const Tool
   if (!content) return failed(content.error());
   if (looksBinary(content->bytes))
     return {.text = fmt::format("[binary file, {}]", counted(content->sizeBytes, "byte"))};
-  return someLines(*content, std::max<std::uint64_t>(1, *offset), std::clamp<std::uint64_t>(*limit, 1, kMaxLines),
+  return lineRange(*content, std::max<std::uint64_t>(1, *offset), std::clamp<std::uint64_t>(*limit, 1, kMaxLines),
                    limits.outputBytes);
 }
 

@@ -32,7 +32,7 @@ std::size_t characterBytes(std::string_view text) {
 
 // Where a dialect demands an object, text that was not JSON is wrapped as {"arguments":…}; no tool has such a
 // parameter.
-bool areArguments(std::string_view text) {
+bool isArgumentsObject(std::string_view text) {
   return isObject(text) && !json::findMember(text, "arguments");
 }
 
@@ -75,7 +75,7 @@ PreparedCall failedCall(const Error& error) {
 namespace {
 
 // A tool that an application adds may throw. The model gets the message; only running out of memory ends the turn.
-std::string whatFailed(const std::string& name, const std::exception& thrown) {
+std::string exceptionText(const std::string& name, const std::exception& thrown) {
   return fmt::format("{} failed: {}", name, thrown.what());
 }
 
@@ -84,7 +84,7 @@ PreparedCall prepareWith(const Tool& tool, const std::string& arguments, const T
 } catch (const std::bad_alloc&) {
   throw;
 } catch (const std::exception& thrown) {
-  return failedCall(whatFailed(tool.name, thrown));
+  return failedCall(exceptionText(tool.name, thrown));
 }
 
 ToolOutcome runTool(const std::string& name, const std::function<ToolOutcome(const CancelToken&)>& run,
@@ -93,7 +93,7 @@ ToolOutcome runTool(const std::string& name, const std::function<ToolOutcome(con
 } catch (const std::bad_alloc&) {
   throw;
 } catch (const std::exception& thrown) {
-  return {.text = whatFailed(name, thrown), .isError = true};
+  return {.text = exceptionText(name, thrown), .isError = true};
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ PreparedCall prepareCall(const std::vector<Tool>& tools, const ToolCall& call, c
   const Tool* tool = findTool(tools, call.name);
   PreparedCall prepared =
       tool == nullptr ? failedCall(call.name.empty() ? "the call names no tool" : "there is no tool " + call.name)
-      : !areArguments(call.arguments)
+      : !isArgumentsObject(call.arguments)
           ? failedCall(fmt::format("the arguments of {} are not a JSON object; nothing was done", call.name))
           : prepareWith(*tool, call.arguments, environment);
   prepared.run = [&environment, name = call.name, run = std::move(prepared.run)](const CancelToken& cancel) {

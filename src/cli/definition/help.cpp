@@ -190,7 +190,7 @@ std::string commandHelp(const Command& command, std::size_t width) {
 namespace {
 
 // Returns the word that begins with `typed`, if there is only one.
-std::string onlyBeginning(std::string_view typed, const std::vector<std::string>& known) {
+std::string onlyMatchByPrefix(std::string_view typed, const std::vector<std::string>& known) {
   std::string only;
   for (const std::string& each : known) {
     if (!each.starts_with(typed)) continue;
@@ -201,7 +201,7 @@ std::string onlyBeginning(std::string_view typed, const std::vector<std::string>
 }
 
 // Returns the word of which `typed` is the beginning with one typing error.
-std::string beginningWithError(std::string_view typed, const std::vector<std::string>& known) {
+std::string prefixMatchWithError(std::string_view typed, const std::vector<std::string>& known) {
   constexpr std::size_t kLeast = 4;  // a shorter word is close to the beginning of many words
   if (typed.size() < kLeast) return {};
   for (const std::string& each : known) {
@@ -232,16 +232,16 @@ std::string nearest(std::string_view word, const std::vector<std::string>& known
       best = each;
     }
   }
-  if (best.empty() && letters >= 3) best = onlyBeginning(typed, known);
+  if (best.empty() && letters >= 3) best = onlyMatchByPrefix(typed, known);
   // A text that begins several words was not mistyped.
   const bool isBeginning = std::ranges::any_of(known, [&](const auto& each) { return each.starts_with(typed); });
-  return best.empty() && !isBeginning ? beginningWithError(typed, known) : best;
+  return best.empty() && !isBeginning ? prefixMatchWithError(typed, known) : best;
 }
 
 namespace {
 
 // Returns bough's command for a name that other programs use; empty when there is none.
-std::string otherWord(std::string_view name) {
+std::string commandForOtherName(std::string_view name) {
   struct Words {
     std::string_view command;
     std::string_view others;
@@ -289,7 +289,7 @@ Result<Command> findCommand(const std::vector<CommandGroup>& groups, const std::
       known.insert(known.end(), command.aliases.begin(), command.aliases.end());
     }
   }
-  std::string meant = otherWord(name);
+  std::string meant = commandForOtherName(name);
   if (meant.empty()) meant = nearest(name, known);
   return fail(ErrorCode::InvalidArgument, fmt::format("there is no command {}", name),
               meant.empty() ? "`bough --help` lists the commands" : fmt::format("did you mean `bough {}`?", meant));

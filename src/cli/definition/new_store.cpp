@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kFirstFolder = "sessions";
 
 // Removes a file or an empty folder. Returns true when it no longer exists.
-bool isRemoved(const fs::path& path) {
+bool removeFile(const fs::path& path) {
   std::error_code error;
   fs::remove(path, error);
   return !error;
@@ -34,13 +34,13 @@ bool isEmptyFolder(const fs::path& folder) {
 }
 
 // Removes the store's own files if the store is empty. Checks everything first: a session may be in the archive alone.
-bool emptyStore(const fs::path& store) {
+bool removeStoreFiles(const fs::path& store) {
   constexpr std::array<std::string_view, 4> kHolding = {kFirstFolder, "archive", "trash", "attachments"};
   if (!std::ranges::all_of(kHolding, [&](std::string_view part) { return isEmptyFolder(store / part); })) return false;
   constexpr std::array<std::string_view, 11> kStoreParts = {
       kFirstFolder,     "archive",        "trash",      "attachments/lock",   "attachments", "changes",
       "catalog.db-wal", "catalog.db-shm", "catalog.db", "catalog.db-journal", "turns.lock"};
-  return std::ranges::all_of(kStoreParts, [&](std::string_view part) { return isRemoved(store / part); });
+  return std::ranges::all_of(kStoreParts, [&](std::string_view part) { return removeFile(store / part); });
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ void NewStore::removeEmpty() {
   for (const Place& place : std::exchange(places_, {})) {
     // Another process that has the store open may be about to store something.
     const auto alone = FolderHold::alone(place.folder.string());
-    if (alone && emptyStore(place.folder)) (void)std::ranges::all_of(place.missing, isRemoved);
+    if (alone && removeStoreFiles(place.folder)) (void)std::ranges::all_of(place.missing, removeFile);
   }
 }
 

@@ -188,8 +188,8 @@ std::optional<LostHistory> lostHistoryOf(SessionStore& store, const SessionState
 }
 
 void reportImportDamage(SessionStore& store, const std::string& sessionId) {
-  constexpr std::size_t kLooks = 1'000;
-  const auto lost = importedDamage(store, sessionId, kLooks);
+  constexpr std::size_t kMostEntries = 1'000;
+  const auto lost = importedDamage(store, sessionId, kMostEntries);
   if (!lost || lost->unreadable == 0) return;
   printMessage(fmt::format("note: session {} was imported from a damaged file of {}: {}", idAndTitle(store, sessionId),
                            text::printable(lost->facts.agent), text::printable(damageText(*lost))));

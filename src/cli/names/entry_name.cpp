@@ -82,8 +82,8 @@ std::size_t takeSteps(std::string& name) {
 
 // Finds entries whose id has this end, or that hold a line with this id. The index knows neither, so all entries are
 // read.
-Result<std::vector<std::string>> byReading(SessionStore& store, const std::string& sessionId, const std::string& name,
-                                           std::size_t most) {
+Result<std::vector<std::string>> entryIdsByReading(SessionStore& store, const std::string& sessionId,
+                                                   const std::string& name, std::size_t most) {
   constexpr std::size_t kPart = 512;
   constexpr std::size_t kPartBytes = std::size_t{16} << 20;
   std::vector<std::string> found;
@@ -104,8 +104,8 @@ Result<std::vector<std::string>> byReading(SessionStore& store, const std::strin
 }
 
 // Finds an entry by part of its id, which must have at least `least` characters.
-Result<std::string> byPart(SessionStore& store, const std::string& sessionId, const std::string& name,
-                           std::size_t least) {
+Result<std::string> entryIdByPart(SessionStore& store, const std::string& sessionId, const std::string& name,
+                                  std::size_t least) {
   constexpr std::size_t kShown = 8;
   std::vector<std::string> found;
   if (!name.empty()) {
@@ -113,7 +113,7 @@ Result<std::string> byPart(SessionStore& store, const std::string& sessionId, co
     found = std::move(ids);
   }
   if (found.empty()) {
-    BOUGH_TRY(found, byReading(store, sessionId, name, kShown + 1));
+    BOUGH_TRY(found, entryIdsByReading(store, sessionId, name, kShown + 1));
   }
   if (found.size() == 1 && name.size() >= least) return std::move(found.front());
   if (found.size() == 1) {
@@ -156,7 +156,7 @@ Result<std::string> resolveBase(SessionStore& store, const std::string& sessionI
   BOUGH_TRY(auto labels, store.labels(sessionId));
   const auto label = std::ranges::find(labels, name, &SessionLabel::name);
   if (label != labels.end()) return std::move(label->entryId);
-  return byPart(store, sessionId, name, least);
+  return entryIdByPart(store, sessionId, name, least);
 }
 
 Result<std::string> resolve(SessionStore& store, const std::string& sessionId, const std::string& name,

@@ -27,7 +27,7 @@ fs::path storeOf(const fs::path& path) {
 }
 
 // Returns the first existing file of a session. If a session has several files, only the first of these forms is read.
-fs::path countingFile(const fs::path& store, const std::string& sessionId) {
+fs::path fileOfSession(const fs::path& store, const std::string& sessionId) {
   std::error_code error;
   for (const char* form : {"sessions/{}.jsonl", "archive/{}.jsonl.zst", "archive/{}.jsonl.gz"}) {
     fs::path path = store / fmt::format(fmt::runtime(form), sessionId);
@@ -37,7 +37,7 @@ fs::path countingFile(const fs::path& store, const std::string& sessionId) {
 }
 
 // Returns true when the file has lines in bough's format, even damaged ones.
-bool hasOwnLines(const std::string& path) {
+bool hasBoughLines(const std::string& path) {
   constexpr std::size_t kLookedAt = std::size_t{64} << 10;
   std::string beginning(kLookedAt, '\0');
   std::ifstream file(path, std::ios::binary);
@@ -46,12 +46,12 @@ bool hasOwnLines(const std::string& path) {
   return beginning.contains(R"("session_header")") || beginning.contains(R"("seal":")");
 }
 
-// Refuses a file outside of a store that is not a session of bough either. The reason why it fits no agent says more
+// Fails for a file outside of a store that is not a session of bough. The reason why it fits no agent says more
 // than `why`.
-Result<void> refuseUnknown(const std::string& path, const Error& why) {
+Result<void> checkIsSession(const std::string& path, const Error& why) {
   std::error_code error;
   const bool isNotRead = why.code == ErrorCode::InvalidArgument || why.code == ErrorCode::Damaged;
-  if (!isNotRead || !fs::is_regular_file(path, error) || hasOwnLines(path)) return {};
+  if (!isNotRead || !fs::is_regular_file(path, error) || hasBoughLines(path)) return {};
   const auto agent = agentOfFile(path);
   if (agent || agent.error().code != ErrorCode::Unsupported) return {};
   return std::unexpected(agent.error());
@@ -62,7 +62,7 @@ Result<void> refuseUnknown(const std::string& path, const Error& why) {
 Result<std::unique_ptr<SessionStore>> openAlone(const std::string& path, const SessionFileBackend& file) {
   BOUGH_TRY(auto store, SessionStore::open(SessionStoreInit{.backend = file.backend, .options = {}}));
   if (const auto state = store->sessionState(file.sessionId); !state) {
-    BOUGH_TRY(refuseUnknown(path, state.error()));
+    BOUGH_TRY(checkIsSession(path, state.error()));
   }
   return store;
 }
@@ -109,7 +109,7 @@ Result<SessionFileBackend> openFileOfSession(const std::string& path) {
   BOUGH_TRY(checkFile(path));
   auto file = openSessionFile(path);
   if (!file && storeOf(path).empty()) {
-    BOUGH_TRY(refuseUnknown(path, file.error()));
+    BOUGH_TRY(checkIsSession(path, file.error()));
   }
   return file;
 }
@@ -148,9 +148,9 @@ Result<NamedSession> openPath(const std::string& path) {
   BOUGH_TRY(auto file, openFileOfSession(path));
   fs::path store = storeOf(path);
   if (!store.empty()) {
-    const fs::path counting = countingFile(store, file.sessionId);
-    if (!fs::equivalent(path, counting, error)) {
-      printMessage(fmt::format("reading {} by itself; the store reads {}", path, counting.string()));
+    const fs::path usedFile = fileOfSession(store, file.sessionId);
+    if (!fs::equivalent(path, usedFile, error)) {
+      printMessage(fmt::format("reading {} by itself; the store reads {}", path, usedFile.string()));
       store.clear();
     }
   }
@@ -170,8 +170,8 @@ Result<std::string> sessionAt(SessionStore& store, const std::string& path) {
                 home.empty() ? "`bough show PATH` reads a file that is not in a store"
                              : fmt::format("`--store {}` names its store", shellWord(home.string())));
   }
-  if (const fs::path counting = countingFile(home, file.sessionId); !fs::equivalent(path, counting, error)) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("the store does not read {}, but {}", path, counting.string()),
+  if (const fs::path usedFile = fileOfSession(home, file.sessionId); !fs::equivalent(path, usedFile, error)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("the store does not read {}, but {}", path, usedFile.string()),
                 fmt::format("name the session {}", file.sessionId));
   }
   return std::move(file.sessionId);

@@ -20,7 +20,7 @@ std::string dollars(double usd) {
   return usd > 0 && usd < 0.0005 ? "<$0.001" : fmt::format("${:.3f}", usd);
 }
 
-constexpr std::size_t kLooked = 200;              // how many entries to read back from the head
+constexpr std::size_t kEntriesRead = 200;         // how many entries to read back from the head
 constexpr std::uint64_t kMostTokens = 2'000'000;  // more than any model reads
 constexpr std::uint64_t kMinuteMs = 60'000;
 
@@ -69,7 +69,7 @@ std::optional<NextTurn> nextTurnOf(SessionStore& store, const std::string& sessi
                                    const PriceTable& prices, std::uint64_t nowMs,
                                    const std::function<bool()>& promptChanges) {
   if (headId.empty()) return std::nullopt;
-  const auto entries = store.loadSessionEntries(sessionId, {.last = kLooked, .branch = headId});
+  const auto entries = store.loadSessionEntries(sessionId, {.last = kEntriesRead, .branch = headId});
   if (!entries) return std::nullopt;
   NextTurn next;
   bool changed = false;    // the model or its system prompt changed since the last answer

@@ -42,11 +42,11 @@ std::vector<ToolResults> ResultFolding::fold(const std::vector<const Entry*>& en
   std::map<std::string, std::size_t, std::less<>> waiting;  // the last call of each id, with the entry that holds it
   std::size_t count = 0;
   for (const EntryView& view : views) count += view.parts.size();
-  kept_.clear();
-  kept_.reserve(count);  // reserved, because results point into kept_; each call brings at most one
+  movedResults_.clear();
+  movedResults_.reserve(count);  // reserved, because results point into movedResults_; each call brings at most one
   const auto keep = [&](std::size_t entry, EntryPart part) {
-    kept_.push_back(std::move(part));
-    results[entry][kept_.back().callId] = &kept_.back();
+    movedResults_.push_back(std::move(part));
+    results[entry][movedResults_.back().callId] = &movedResults_.back();
   };
   for (std::size_t i = 0; i < views.size(); ++i) {
     std::erase_if(views[i].parts, [&](EntryPart& part) {
@@ -62,7 +62,7 @@ std::vector<ToolResults> ResultFolding::fold(const std::vector<const Entry*>& en
   }
   std::map<std::size_t, std::vector<std::string>> open;  // calls without a result, by the entries that hold them
   for (const auto& [callId, entry] : waiting) {
-    auto part = next ? lookAhead(callId, *next) : std::nullopt;
+    auto part = next ? findLaterResult(callId, *next) : std::nullopt;
     if (!part) {
       open[entry].push_back(callId);
       continue;
@@ -83,7 +83,7 @@ std::vector<ToolResults> ResultFolding::fold(const std::vector<const Entry*>& en
   return results;
 }
 
-std::optional<EntryPart> ResultFolding::lookAhead(const std::string& callId, std::uint64_t next) {
+std::optional<EntryPart> ResultFolding::findLaterResult(const std::string& callId, std::uint64_t next) {
   const auto isResult = [&](const EntryPart& part) {
     return part.kind == BlockKind::ToolResult && part.callId == callId;
   };
@@ -98,12 +98,12 @@ std::optional<EntryPart> ResultFolding::lookAhead(const std::string& callId, std
     EntryView view = viewEntry(*entry);
     const auto part = std::ranges::find_if(view.parts, isResult);
     return part == view.parts.end() ? std::nullopt : std::optional(std::move(*part));
-  } while (readOn(next));
+  } while (searchNextPart(next));
   return std::nullopt;
 }
 
 // Searches one more part. Read errors are reported when that part is to be shown.
-bool ResultFolding::readOn(std::uint64_t next) {
+bool ResultFolding::searchNextPart(std::uint64_t next) {
   if (isAllSeen_ || outputClosed()) return false;
   ahead_.fromSequence = std::max(ahead_.fromSequence, next);
   const auto entries = store_.loadSessionEntries(sessionId_, ahead_);
@@ -128,7 +128,7 @@ EntryView CallNames::view(const Entry& entry) {
     if (!lacksName(part)) continue;
     auto found = names_.find(part.callId);
     if (found == names_.end() && misses_ < kMostMisses) {
-      lookBack(entry);
+      learnEarlierNames(entry);
       found = names_.find(part.callId);
       if (found == names_.end()) ++misses_;
     }
@@ -141,12 +141,12 @@ void CallNames::learn(const EntryView& view) {
   constexpr std::size_t kMostNames = 100'000;
   for (const EntryPart& part : view.parts) {
     if (part.kind != BlockKind::ToolCall || part.callId.empty()) continue;
-    if (names_.size() >= kMostNames) names_.clear();  // for a later result, lookBack finds the call
+    if (names_.size() >= kMostNames) names_.clear();  // for a later result, learnEarlierNames finds the call
     names_.insert_or_assign(part.callId, part.name);
   }
 }
 
-void CallNames::lookBack(const Entry& entry) {
+void CallNames::learnEarlierNames(const Entry& entry) {
   constexpr std::size_t kMessages = 64;
   if (!entry.parentId || entry.parentId->empty()) return;
   const auto before = store_.loadSessionEntries(

@@ -34,8 +34,8 @@ class ResultFolding {
     std::string entryId = {};
     bool isCall = false;  ///< A call with the same id: later results belong to this call.
   };
-  std::optional<EntryPart> lookAhead(const std::string& callId, std::uint64_t next);
-  bool readOn(std::uint64_t next);
+  std::optional<EntryPart> findLaterResult(const std::string& callId, std::uint64_t next);
+  bool searchNextPart(std::uint64_t next);
 
   SessionStore& store_;
   std::string sessionId_;
@@ -44,7 +44,7 @@ class ResultFolding {
   std::map<std::string, std::vector<Place>, std::less<>>
       seen_;                                  ///< Results and repeated calls among the entries searched.
   std::set<std::string, std::less<>> shown_;  ///< Calls whose results were shown before the part that holds them.
-  std::vector<EntryPart> kept_;
+  std::vector<EntryPart> movedResults_;
 };
 
 /// Shows entries so that each result has its tool's name, even when the provider repeats only the call's id (Anthropic,
@@ -57,7 +57,7 @@ class CallNames {
 
  private:
   void learn(const EntryView& view);
-  void lookBack(const Entry& entry);
+  void learnEarlierNames(const Entry& entry);
 
   SessionStore& store_;
   std::string sessionId_;

@@ -58,7 +58,7 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
 
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  bool arrived() {
+  bool hasArrived() {
     signalfd_siginfo info{};
     return ::read(descriptor_, &info, sizeof info) > 0;
   }
@@ -68,9 +68,9 @@ class StopSignals {
   int descriptor_ = -1;
 };
 
-class Watching {
+class SourceWatcher {
  public:
-  Watching(std::vector<std::string> agents, std::vector<std::string> paths, const ImportFiles& import)
+  SourceWatcher(std::vector<std::string> agents, std::vector<std::string> paths, const ImportFiles& import)
       : agents_(std::move(agents)), paths_(std::move(paths)), import_(import), home_(transcriptHome()) {}
 
   Result<ExitCode> run() {
@@ -86,7 +86,7 @@ class Watching {
     while (!outputClosed()) {
       const int restMs = failed_.empty() ? kLookAgainMs : kTryAgainMs;
       BOUGH_TRY(auto changed, orError(watcher_->wait(restMs, stop_.descriptor()), "watch", "the agents' folders"));
-      if (stop_.arrived()) break;
+      if (stop_.hasArrived()) break;
       const bool idle = !changed.all && changed.paths.empty();
       if (idle && !failed_.empty() && SteadyClock::now() < nextLook_) {
         importChanged(std::exchange(failed_, {}));
@@ -102,7 +102,7 @@ class Watching {
       } else {
         importChanged(changed.paths);
       }
-      if (stop_.arrived()) break;
+      if (stop_.hasArrived()) break;
     }
     return kDone;
   }
@@ -233,7 +233,7 @@ Result<ExitCode> watchAndImport(const std::vector<std::string>& sources, const I
                   "`bough help import` lists the agents");
     }
   }
-  return Watching(std::move(agents), std::move(paths), import).run();
+  return SourceWatcher(std::move(agents), std::move(paths), import).run();
 }
 
 }  // namespace bough::cli

@@ -29,8 +29,8 @@ constexpr std::size_t kSessionsShown = 8;
 
 struct Home {
   std::string location;
-  bool made = false;      // whether there is a store
-  bool numbered = false;  // whether @N refers to the shown list
+  bool hasStore = false;    // whether there is a store
+  bool isNumbered = false;  // whether @N refers to the shown list
   std::uint64_t total = 0;
   std::vector<SessionSummary> recent;
   std::vector<SessionSummary> attention;  // missing, damaged or unfinished
@@ -49,14 +49,14 @@ Result<void> readHome(SessionStore& store, Catalog& catalog, bool json, Home& ho
   std::vector<std::string> shown;
   for (const SessionSummary& row : home.recent) shown.push_back(row.sessionId);
   // Numbers are a convenience: if they cannot be stored, the page is shown anyway. Programs do not see them.
-  home.numbered = !json && rememberListing(store, shown).has_value();
+  home.isNumbered = !json && rememberListing(store, shown).has_value();
   return {};
 }
 
 // Returns a session's number if it has one, because that is shorter than its id.
 std::string shortName(const Home& home, const SessionSummary& row) {
   for (std::size_t i = 0; i < home.recent.size(); ++i) {
-    if (home.numbered && home.recent[i].sessionId == row.sessionId) return fmt::format("@{}", i + 1);
+    if (home.isNumbered && home.recent[i].sessionId == row.sessionId) return fmt::format("@{}", i + 1);
   }
   return exactName(row.sessionId);
 }
@@ -105,7 +105,7 @@ void printRecent(const Home& home) {
 void printForPeople(const Home& home) {
   printWrapped("bough keeps the conversations of AI agents: durable, branching, portable.\n");
   printWrapped(fmt::format("Store: {}  ({})", text::printable(home.location),
-                           home.made ? counted(home.total, "session") : "not made yet"));
+                           home.hasStore ? counted(home.total, "session") : "not made yet"));
   if (!home.recent.empty()) {
     printLine("");
     printRecent(home);
@@ -136,7 +136,7 @@ Result<ExitCode> showHome(const Context& context) {
   Home home{.location = shownLocation(context.resolvedLocation()), .recent = {}, .attention = {}};
   auto view = openCatalogView(context);
   if (view) {
-    home.made = true;
+    home.hasStore = true;
     BOUGH_TRY(readHome(*view->store, *view->catalog, context.json, home));
     if (!context.json && !home.recent.empty() && canPick()) {
       BOUGH_TRY(const auto chosen, pickSession(*view->store, *view->catalog, ""));

@@ -42,7 +42,7 @@ struct Options {
   std::string watch;
 };
 
-constexpr std::pair<const char*, UsageBy> kWays[] = {
+constexpr std::pair<const char*, UsageBy> kGroupings[] = {
     {"day", UsageBy::Day},         {"week", UsageBy::Week},   {"month", UsageBy::Month},
     {"session", UsageBy::Session}, {"key", UsageBy::Key},     {"model", UsageBy::Model},
     {"branch", UsageBy::Branch},   {"block", UsageBy::Block}, {"folder", UsageBy::Folder}};
@@ -148,10 +148,10 @@ void titleSessions(Catalog& catalog, std::vector<UsageRow>& rows) {
   }
 }
 
-enum class Damage : std::uint8_t { Told, Kept };
+enum class DamageNotes : std::uint8_t { Print, Omit };
 
 Result<UsageReport> readUsage(const Context& context, const Options& options, const PriceTable& prices,
-                              Damage damage = Damage::Told) {
+                              DamageNotes damageNotes = DamageNotes::Print) {
   if (options.by == "branch" && options.session.empty()) {
     return fail(ErrorCode::InvalidArgument, "branches are those of one session",
                 "name it: bough usage SESSION --by branch");
@@ -162,7 +162,7 @@ Result<UsageReport> readUsage(const Context& context, const Options& options, co
                        .model = options.model,
                        .localTime = !options.utc,
                        .prices = &prices};
-  for (const auto& [name, by] : kWays) {
+  for (const auto& [name, by] : kGroupings) {
     if (options.by == name) scanned.by = by;
   }
   BOUGH_TRY(auto fromFiles, scanUsage(options, filter, scanned));
@@ -185,11 +185,11 @@ Result<UsageReport> readUsage(const Context& context, const Options& options, co
                       .writtenBy = filter.writtenBy,
                       .localTime = !options.utc,
                       .prices = &prices};
-  for (const auto& [name, by] : kWays) {
+  for (const auto& [name, by] : kGroupings) {
     if (options.by == name) wanted.by = by;
   }
   wanted.session = view.sessionId;
-  if (damage == Damage::Told) {
+  if (damageNotes == DamageNotes::Print) {
     BOUGH_TRY(reportDamagedSessions(context, *view.catalog,
                                     {.agent = wanted.agent,
                                      .key = wanted.key,
@@ -213,7 +213,8 @@ Result<void> tellOfNothing(const Context& context, const Options& options, const
     printMessage("no usage was recorded");
     return {};
   }
-  BOUGH_TRY(const auto report, isOfModel ? readUsage(context, others, prices, Damage::Kept) : Result<UsageReport>());
+  BOUGH_TRY(const auto report,
+            isOfModel ? readUsage(context, others, prices, DamageNotes::Omit) : Result<UsageReport>());
   std::vector<std::string> names;
   for (const UsageRow& row : report.rows) names.push_back(row.name);
   if (names.empty()) {

@@ -30,7 +30,7 @@ struct Options {
 };
 
 // Returns the time to live in milliseconds; "off" is 0.
-Result<std::uint64_t> parseLife(const std::string& text) {
+Result<std::uint64_t> parseTimeToLive(const std::string& text) {
   if (text == "off") return 0;
   auto age = parseAge(text);
   if (age && *age == 0) {
@@ -42,7 +42,7 @@ Result<std::uint64_t> parseLife(const std::string& text) {
 
 // Sets how long sessions without their own time to live are kept.
 Result<ExitCode> setDefault(const Context& context, const std::string& text) {
-  BOUGH_TRY(auto age, parseLife(text));
+  BOUGH_TRY(auto age, parseTimeToLive(text));
   BOUGH_TRY(auto store, context.openStore());
   BOUGH_TRY(auto settings, store->settings());
   settings.timeToLiveMs = age == 0 ? std::nullopt : std::optional(age);
@@ -59,7 +59,7 @@ Result<ExitCode> setDefault(const Context& context, const std::string& text) {
 }
 
 // Sets how long one session is kept.
-Result<ExitCode> keep(const Context& context, const Options& options) {
+Result<ExitCode> setRetention(const Context& context, const Options& options) {
   if (options.pin + options.unpin + !options.timeToLive.empty() == 0) {
     return fail(ErrorCode::InvalidArgument, "nothing to change for the session", "pass --pin, --unpin or --ttl AGE");
   }
@@ -71,7 +71,7 @@ Result<ExitCode> keep(const Context& context, const Options& options) {
   SessionInfo info;
   if (options.pin || options.unpin) info.pinned = options.pin;
   if (!options.timeToLive.empty()) {
-    BOUGH_TRY(auto age, parseLife(options.timeToLive));
+    BOUGH_TRY(auto age, parseTimeToLive(options.timeToLive));
     info.timeToLiveMs = age;
   }
   BOUGH_TRY(auto store, openStoreWith(context, {options.session}));
@@ -192,7 +192,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     }
     return setDefault(context, options.byDefault);
   }
-  if (!options.session.empty()) return keep(context, options);
+  if (!options.session.empty()) return setRetention(context, options);
   if (options.pin || options.unpin || !options.timeToLive.empty()) {
     return fail(ErrorCode::InvalidArgument, "--pin, --unpin and --ttl need a session", "bough prune SESSION --pin");
   }

@@ -141,11 +141,11 @@ class Rows {
       }
     }
   }
-  // Returns the row of libedit's cursor if `behind` follows it: a wide character that does not fit takes the cursor to
-  // the next row.
-  [[nodiscard]] std::size_t cursorRow(std::string_view behind) const {
-    const bool isNext = !behind.empty() && behind.front() != '\n' && behind.front() != '\t' &&
-                        out_.column + characterAt(behind).columns > width_;
+  // Returns the row of libedit's cursor if the text `following` comes next: a wide character that does not fit takes
+  // the cursor to the next row.
+  [[nodiscard]] std::size_t cursorRow(std::string_view following) const {
+    const bool isNext = !following.empty() && following.front() != '\n' && following.front() != '\t' &&
+                        out_.column + characterAt(following).columns > width_;
     return out_.rows + (isNext ? 1 : 0);
   }
   [[nodiscard]] const Layout& layout() const { return out_; }
@@ -269,12 +269,12 @@ void EditInput::redrawOver() {
   beginning.add(before);
   const std::size_t cursorRow = beginning.cursorRow(std::string_view(whole).substr(before.size()));
   const Layout& begin = beginning.layout();
-  const bool isBehind = cursorRow > begin.rows - (begin.isFull ? 1 : 0);
+  const bool isInLaterRow = cursorRow > begin.rows - (begin.isFull ? 1 : 0);
   // Erase first, because libedit may have moved halves of wide characters. The blank after the text moves the
   // terminal's cursor out of a full row. At the cursor's place a blank could overwrite text, so there the cursor moves
   // down instead.
   printText(fmt::format("{}{}{} {}{}{}", rowsUp(cursorRow), kEraseBelow, all.drawn, rowsUp(all.rows), begin.drawn,
-                        isBehind ? "\r\033[1B" : ""));
+                        isInLaterRow ? "\r\033[1B" : ""));
 }
 
 void EditInput::redraw() {

@@ -61,7 +61,7 @@ std::string toUtf8(const std::wstring& text) {
   return out;
 }
 
-std::string listOf(const Completion& found) {
+std::string candidateList(const Completion& found) {
   std::string list = "\n";
   const std::size_t shown = std::min(found.candidates.size(), kShownCandidates);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -110,7 +110,7 @@ struct LineEditor::State {
   // Sends the text; if it ends in a backslash, adds a line instead. libedit's own function does the sending.
   static unsigned char enter(EditLine* edit, int) {
     const LineInfo* line = el_line(edit);
-    const std::string_view after = behindCursor(line);
+    const std::string_view after = afterCursor(line);
     if (line->lastchar == line->buffer || line->lastchar[-1] != '\\') {
       el_push(edit, kSend);
       return CC_NORM;
@@ -132,14 +132,14 @@ struct LineEditor::State {
       return el_insertstr(edit, step.inserted.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
     }
     if (found.candidates.size() == 1) return CC_NORM;
-    printText(listOf(found));
+    printText(candidateList(found));
     return CC_REDISPLAY;
   }
 
   static std::string_view beforeCursor(const LineInfo* line) {
     return {line->buffer, static_cast<std::size_t>(line->cursor - line->buffer)};
   }
-  static std::string_view behindCursor(const LineInfo* line) {
+  static std::string_view afterCursor(const LineInfo* line) {
     return {line->cursor, static_cast<std::size_t>(line->lastchar - line->cursor)};
   }
 
@@ -151,7 +151,7 @@ struct LineEditor::State {
   }
   static int leftGrapheme(EditLine* edit) { return characterCount(lastGrapheme(beforeCursor(el_line(edit)))); }
   static int rightGrapheme(EditLine* edit) {
-    return characterCount(text::cutToGraphemes(behindCursor(el_line(edit)), 1));
+    return characterCount(text::cutToGraphemes(afterCursor(el_line(edit)), 1));
   }
 
   static unsigned char goLeft(EditLine* edit, int) { return moveBy(edit, -leftGrapheme(edit)); }
@@ -161,7 +161,7 @@ struct LineEditor::State {
     return moveBy(edit, -characterCount(before.substr(lastWordBegin(before))));
   }
   static unsigned char goRightWord(EditLine* edit, int) {
-    const std::string_view after = behindCursor(el_line(edit));
+    const std::string_view after = afterCursor(el_line(edit));
     return moveBy(edit, characterCount(after.substr(0, firstWordEnd(after))));
   }
   static unsigned char deleteLeft(EditLine* edit, int) {
@@ -194,7 +194,7 @@ struct LineEditor::State {
   static unsigned char goDown(EditLine* edit, int) {
     const LineInfo* line = el_line(edit);
     const std::string_view before = beforeCursor(line);
-    const std::string_view after = behindCursor(line);
+    const std::string_view after = afterCursor(line);
     const std::size_t lineEnd = after.find('\n');
     if (lineEnd == std::string_view::npos) return of(edit).walk.go(edit, /*older=*/false);
     const std::size_t lineBegin = before.rfind('\n') + 1;

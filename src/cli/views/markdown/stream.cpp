@@ -26,7 +26,7 @@ std::size_t lastBreak(std::string_view line) {
 
 // Returns true when the kind of a line is certain: if it begins like an item, a quote or a rule, after its first
 // letter.
-bool isKnown(std::string_view said) {
+bool hasCertainKind(std::string_view said) {
   const std::size_t digits = std::min(said.find_first_not_of("0123456789"), said.size());
   const bool mayBeMark = digits > 0 ? digits == said.size() || said[digits] == '.' || said[digits] == ')'
                                     : said.empty() || std::string_view("-*+_>=").contains(said.front());
@@ -51,7 +51,7 @@ std::string_view settledPart(std::string_view line) {
   if (const std::size_t settled = text::settledInline(part); settled < part.size()) {
     part = part.substr(0, lastBreak(part.substr(0, settled)));
   }
-  return isKnown(text::trimmed(part)) ? part : std::string_view();
+  return hasCertainKind(text::trimmed(part)) ? part : std::string_view();
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ std::string MarkdownStream::feed(std::string_view text) {
 std::string MarkdownStream::rest() {
   std::string out;
   if (!line_.empty()) endLine(out);
-  if (!held_.empty()) showHeld(out);
+  if (!heldLines_.empty()) showHeldLines(out);
   *this = {};
   return out;
 }
@@ -83,27 +83,27 @@ std::string MarkdownStream::rendered(std::string_view text, bool& inList) {
 }
 
 void MarkdownStream::put(std::string_view lines, std::string& out) {
-  if (something_) out.append(blankLines_, '\n');
+  if (hasOutput_) out.append(blankLines_, '\n');
   blankLines_ = 0;
-  something_ = true;
+  hasOutput_ = true;
   out += lines;
 }
 
 // The shown part of a line was broken for another width; begins a new line for the rest.
-void MarkdownStream::followWidth(std::string& out) {
+void MarkdownStream::adaptToWidth(std::string& out) {
   if (shown_.empty() || terminalWidth() == width_) return;
   out += '\n';
   const std::size_t rest = std::min(line_.find_first_not_of(' ', partBytes_), line_.size());
   line_.erase(0, rest);
   shown_.clear();
-  partBytes_ = looked_ = width_ = 0;
+  partBytes_ = examinedBytes_ = width_ = 0;
 }
 
 void MarkdownStream::showPart(std::string& out) {
   constexpr std::size_t kParts = 64;  // a line is examined this often before its size doubles
-  if (code_ || !held_.empty() || line_.size() < looked_ + 1 + looked_ / kParts) return;
-  followWidth(out);
-  looked_ = line_.size();
+  if (code_ || !heldLines_.empty() || line_.size() < examinedBytes_ + 1 + examinedBytes_ / kParts) return;
+  adaptToWidth(out);
+  examinedBytes_ = line_.size();
   const std::string_view part = settledPart(line_);
   if (part.empty()) return;
   bool inList = inList_;
@@ -116,20 +116,20 @@ void MarkdownStream::showPart(std::string& out) {
 }
 
 void MarkdownStream::endLine(std::string& out) {
-  followWidth(out);
+  adaptToWidth(out);
   std::string line = std::exchange(line_, {});
-  looked_ = 0;
-  if (!held_.empty()) {
-    if (isHeld(line)) {
-      held_.push_back(std::move(line));
+  examinedBytes_ = 0;
+  if (!heldLines_.empty()) {
+    if (continuesHeldLines(line)) {
+      heldLines_.push_back(std::move(line));
       return;
     }
-    showHeld(out);
+    showHeldLines(out);
   }
   if (code_) {
     showCode(line, out);
   } else if (shown_.empty() && (line.contains('|') || isQuoted(line)) && !text::openedFence(line)) {
-    held_.push_back(std::move(line));
+    heldLines_.push_back(std::move(line));
   } else {
     showLine(line, out);
   }
@@ -164,14 +164,14 @@ void MarkdownStream::showCode(std::string_view line, std::string& out) {
 }
 
 // Returns true when a line continues the held lines.
-bool MarkdownStream::isHeld(std::string_view line) const {
-  if (isQuoted(held_.front())) return isQuoted(line);
-  return held_.size() == 1 ? beginsTable(held_.front(), line) : line.contains('|');
+bool MarkdownStream::continuesHeldLines(std::string_view line) const {
+  if (isQuoted(heldLines_.front())) return isQuoted(line);
+  return heldLines_.size() == 1 ? beginsTable(heldLines_.front(), line) : line.contains('|');
 }
 
-void MarkdownStream::showHeld(std::string& out) {
+void MarkdownStream::showHeldLines(std::string& out) {
   std::string text;
-  for (const std::string& line : std::exchange(held_, {})) text += line + "\n";
+  for (const std::string& line : std::exchange(heldLines_, {})) text += line + "\n";
   put(rendered(text, inList_), out);
   width_ = 0;
 }

@@ -33,26 +33,26 @@ class MarkdownStream {
   };
 
   void showPart(std::string& out);
-  void followWidth(std::string& out);
+  void adaptToWidth(std::string& out);
   void endLine(std::string& out);
   void showLine(std::string_view line, std::string& out);
   void showCode(std::string_view line, std::string& out);
-  bool isHeld(std::string_view line) const;
-  void showHeld(std::string& out);
+  bool continuesHeldLines(std::string_view line) const;
+  void showHeldLines(std::string& out);
   void put(std::string_view lines, std::string& out);
   std::string rendered(std::string_view text, bool& inList);
 
-  std::string line_;            ///< The incoming line.
-  std::string shown_;           ///< The output shown for it.
-  std::size_t partBytes_ = 0;   ///< How many bytes of the line that output covers.
-  std::size_t looked_ = 0;      ///< The size of the line when it was last examined.
-  std::size_t width_ = 0;       ///< The width of the terminal when the line began.
-  std::size_t blankLines_ = 0;  ///< Held back, because a text does not end in blank lines.
-  bool something_ = false;      ///< Whether anything was shown.
+  std::string line_;               ///< The incoming line.
+  std::string shown_;              ///< The output shown for it.
+  std::size_t partBytes_ = 0;      ///< How many bytes of the line that output covers.
+  std::size_t examinedBytes_ = 0;  ///< The size of the line when it was last examined.
+  std::size_t width_ = 0;          ///< The width of the terminal when the line began.
+  std::size_t blankLines_ = 0;     ///< Held back, because a text does not end in blank lines.
+  bool hasOutput_ = false;         ///< Whether anything was shown.
   bool inList_ = false;
   std::optional<Code> code_;
-  std::vector<std::string> held_;  ///< Lines of a possible quote or table, until it ends or turns out to be something
-                                   ///< else.
+  std::vector<std::string> heldLines_;  ///< Lines of a possible quote or table, until it ends or turns out to be
+                                        ///< something else.
 };
 
 }  // namespace bough::cli
