@@ -201,13 +201,13 @@ Outcome returnText(std::string_view text, bough_text* out) {
 }
 
 ResultText::ResultText(std::size_t maxBytes)
-    : bytes_(static_cast<char*>(std::malloc(maxBytes + 1))), mostBytes_(maxBytes) {
+    : bytes_(static_cast<char*>(std::malloc(maxBytes + 1))), maxBytes_(maxBytes) {
   if (bytes_ == nullptr) throw std::bad_alloc();
   text_.reserve(maxBytes);
 }
 
 void ResultText::moveTo(bough_text* out) {
-  if (text_.size() > mostBytes_) bytes_ = ResultText(text_.size()).bytes_;
+  if (text_.size() > maxBytes_) bytes_ = ResultText(text_.size()).bytes_;
   std::memcpy(bytes_.get(), text_.c_str(), text_.size() + 1);
   *out = {bytes_.release(), text_.size()};
 }

@@ -120,7 +120,7 @@ class ResultText {
 
   std::string text_;
   std::unique_ptr<char, Free> bytes_;
-  std::size_t mostBytes_;
+  std::size_t maxBytes_;
 };
 
 /// Enough for a JSON object with a few numbers.

@@ -15,7 +15,7 @@ Outcome StoreObject::catchUp(std::unique_ptr<Catalog>& catalog, bool search, std
   options.search = search;
   auto done = catalog->catchUp(options);
   if (done) return {};
-  if (!answersAllTheSame(done.error())) return std::unexpected(std::move(done.error()));
+  if (!canAnswerDespite(done.error())) return std::unexpected(std::move(done.error()));
   outOfDate = std::move(done.error().message);
   return {};
 }

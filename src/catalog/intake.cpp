@@ -165,7 +165,7 @@ void removeGoneSession(SessionStore& store, Database& database, const std::strin
   facts.tokens = {};
   facts.headId.clear();
   facts.condition = SessionCondition::Missing;
-  facts.problem = missingLog(left.lostEntries);
+  facts.problem = missingLogMessage(left.lostEntries);
   saveRow(database, left, store.changeGroup(facts.sessionId));
 }
 

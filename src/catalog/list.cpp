@@ -135,11 +135,11 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
   NameMatch match;
   if (name.empty()) return match;
   const auto look = [&](NameMatch::Kind kind, std::string_view sql, std::vector<Conditions::Value> values,
-                        std::string_view order, std::size_t most) {
+                        std::string_view order, std::size_t maxRows) {
     if (!match.sessions.empty()) return;
     Conditions conditions;
     conditions.add(sql, std::move(values));
-    match.sessions = factsOf(readRows(*state_->database, conditions, order, most, 0));
+    match.sessions = factsOf(readRows(*state_->database, conditions, order, maxRows, 0));
     if (!match.sessions.empty()) match.kind = kind;
   };
   return state_->answerFromSnapshot([&]() -> Result<NameMatch> {
@@ -159,8 +159,8 @@ Result<NameMatch> Catalog::findByName(std::string_view name, std::size_t limit) 
 std::optional<SessionKey> parseSessionKey(std::string_view key) {
   std::vector<std::string> parts;
   std::string_view rest = key;
-  const std::size_t most = key.starts_with("agent:") && std::ranges::count(key, ':') >= 4 ? 5 : 3;
-  while (parts.size() + 1 < most) {
+  const std::size_t partCount = key.starts_with("agent:") && std::ranges::count(key, ':') >= 4 ? 5 : 3;
+  while (parts.size() + 1 < partCount) {
     const std::size_t colon = rest.find(':');
     if (colon == std::string_view::npos) return std::nullopt;
     parts.emplace_back(rest.substr(0, colon));
@@ -168,7 +168,7 @@ std::optional<SessionKey> parseSessionKey(std::string_view key) {
   }
   parts.emplace_back(rest);
   if (std::ranges::any_of(parts, &std::string::empty)) return std::nullopt;
-  if (most == 3) return SessionKey{.agent = parts[0], .channel = parts[1], .peerKind = {}, .peer = parts[2]};
+  if (partCount == 3) return SessionKey{.agent = parts[0], .channel = parts[1], .peerKind = {}, .peer = parts[2]};
   return SessionKey{.agent = parts[1], .channel = parts[2], .peerKind = parts[3], .peer = parts[4]};
 }
 

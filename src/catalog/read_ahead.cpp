@@ -16,7 +16,7 @@ namespace {
 // For fewer entries, a thread costs more than it saves.
 constexpr std::uint64_t kThreadFrom = 16;
 constexpr std::size_t kBatchBytes = std::size_t{256} << 10;
-constexpr std::size_t kMostBatches = 8;
+constexpr std::size_t kMaxBatches = 8;
 
 ReadEntry prepared(const ReadRange& range, std::uint64_t sequence, Entry& entry) {
   ReadEntry made{.sequence = sequence, .entry = std::move(entry)};
@@ -44,7 +44,7 @@ class Batches {
 
   void put(Batch batch) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return waiting_.size() < kMostBatches || closed_; });
+    changed_.wait(lock, [&] { return waiting_.size() < kMaxBatches || closed_; });
     if (!closed_) waiting_.push_back(std::move(batch));
     changed_.notify_all();
   }

@@ -226,7 +226,7 @@ Result<OpenedCatalog> openWithRetries(const std::string& path, const CatalogOpti
 // descriptor of the file.
 SysResult<void> createFile(Directory& root) {
   static std::mutex creationMutex;
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   const std::lock_guard lock(creationMutex);
   const auto info = root.info(kFileName);
   if (info && info->isRegular) return {};

@@ -256,7 +256,7 @@ UsageReport sumUsage(std::vector<AnswerUsage> answers, const UsageOptions& optio
     if (other.session < known.session) {
       known = other;
     } else if (other.session == known.session) {
-      takeGreatest(known.tokens, other.tokens);
+      raiseTo(known.tokens, other.tokens);
     }
   });
   Summing sums(options.prices == nullptr ? PriceTable::builtIn() : *options.prices);
@@ -275,7 +275,7 @@ UsageReport sumUsage(std::vector<AnswerUsage> answers, const UsageOptions& optio
     }
     ++sum->messages;
     sum->withoutId += answer.certain ? 0 : 1;
-    sum->withoutUsage += saysNothing(answer.tokens) && answer.model != catalog::kNoModel ? 1U : 0U;
+    sum->withoutUsage += isUsageUnknown(answer.tokens) && answer.model != catalog::kNoModel ? 1U : 0U;
     sum->tokens += answer.tokens;
   }
   return sums.report(options.by);

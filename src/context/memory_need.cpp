@@ -23,10 +23,11 @@ std::uint64_t freeMemoryBytes() {
     if (name == "MemAvailable:") bytes = kilobytes * kKibibyte;
   }
   // The limit of the container.
-  std::uint64_t most = 0;
+  std::uint64_t limitBytes = 0;
   std::uint64_t used = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> most && std::ifstream("/sys/fs/cgroup/memory.current") >> used) {
-    bytes = std::min(bytes, most - std::min(most, used));
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limitBytes &&
+      std::ifstream("/sys/fs/cgroup/memory.current") >> used) {
+    bytes = std::min(bytes, limitBytes - std::min(limitBytes, used));
   }
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0) bytes = std::min<std::uint64_t>(bytes, limit.rlim_cur);

@@ -162,10 +162,10 @@ Result<LockedFile> BatchWriter::lockFile(NameCheck nameCheck) {
 LockOrder LockTurns::nextOrder() {
   constexpr unsigned kAppends = 16;
   constexpr std::uint64_t kBytes = std::uint64_t{4} << 20;
-  if (++appends_ < kAppends && bytes_ < kBytes) return LockOrder::AtOnce;
+  if (++appends_ < kAppends && bytes_ < kBytes) return LockOrder::Immediate;
   appends_ = 0;
   bytes_ = 0;
-  return LockOrder::InTurn;
+  return LockOrder::Queued;
 }
 
 Result<LockedFile> BatchWriter::waitForLock() {

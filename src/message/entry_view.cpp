@@ -115,7 +115,7 @@ EntryView viewEntry(const Entry& entry) {
     view.parts.push_back({.kind = BlockKind::Text, .text = std::move(shown->text), .name = {}});
     return view;
   }
-  if (auto reason = earlyEnd(entry)) {
+  if (auto reason = turnAbortReason(entry)) {
     view.speaker = "the turn ended early";
     view.parts = viewEarlyEnd(entry, std::move(*reason));
     return view;

@@ -103,7 +103,7 @@ RpcResult<std::string> listResources(Catalog& catalog, std::string_view params) 
     if (!options.after) return rpcFail(RpcCode::InvalidParams, "the cursor is not one that this server gave");
   }
   const auto caught = catalog.catchUp();
-  if (!caught && !answersAllTheSame(caught.error())) return std::unexpected(rpcError(caught.error()));
+  if (!caught && !canAnswerDespite(caught.error())) return std::unexpected(rpcError(caught.error()));
   auto rows = catalog.list(options);
   if (!rows) return std::unexpected(rpcError(rows.error()));
   const bool more = rows->size() > kPageSessions;

@@ -27,7 +27,7 @@ Result<std::string> updateCatalog(ToolContext context, bool search = false) {
   options.search = search;
   auto done = context.catalog.catchUp(options);
   if (done) return std::string();
-  if (!answersAllTheSame(done.error())) return std::unexpected(std::move(done.error()));
+  if (!canAnswerDespite(done.error())) return std::unexpected(std::move(done.error()));
   return std::move(done.error().message);
 }
 

@@ -97,7 +97,7 @@ Result<TranscriptUsage> scanTranscriptUsage(
     found.stop();  // otherwise the threads would wait forever
     throw;
   }
-  found.endGiving();
+  found.producerDone();
   threads.clear();
   failure.rethrow();
   BOUGH_TRY(walked);

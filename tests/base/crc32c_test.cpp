@@ -20,10 +20,10 @@ std::uint32_t crcOf(std::string_view bytes) {
 }
 
 // With the processor's instruction, where available, and without.
-std::vector<Crc32cWay> allWays() {
-  std::vector<Crc32cWay> ways = {crc32cWay(false)};
-  if (hasCrc32cInstruction()) ways.push_back(crc32cWay(true));
-  return ways;
+std::vector<Crc32cImplementation> allImplementations() {
+  std::vector<Crc32cImplementation> implementations = {crc32cImplementation(false)};
+  if (hasCrc32cInstruction()) implementations.push_back(crc32cImplementation(true));
+  return implementations;
 }
 
 // Bit by bit, following the definition.
@@ -46,8 +46,8 @@ std::string randomBytes(std::mt19937_64& random, std::size_t size) {
 void expectSweepIsRight(std::string_view text, std::string_view before) {
   Crc32c crc;
   crc.add(before);
-  for (const Crc32cWay& way : allWays()) {
-    const LineSweep sweep = way.sweep(text, crc.state());
+  for (const Crc32cImplementation& implementation : allImplementations()) {
+    const LineSweep sweep = implementation.sweep(text, crc.state());
     ASSERT_EQ(sweep.length, text.find('\n'));
     const std::string_view line = text.substr(0, sweep.length);
     ASSERT_LE(sweep.summed, line.size());
@@ -78,8 +78,8 @@ TEST(Crc32c, MatchesTheReferenceAtEveryLengthAndAlignment) {
   for (std::size_t begin = 0; begin < 9; ++begin) {
     for (std::size_t size = 0; size + begin <= 150; ++size) {
       const std::string_view part = std::string_view(bytes).substr(begin, size);
-      for (const Crc32cWay& way : allWays()) {
-        ASSERT_EQ(~way.add(0xFFFFFFFF, part), referenceCrc(part)) << begin << "+" << size;
+      for (const Crc32cImplementation& implementation : allImplementations()) {
+        ASSERT_EQ(~implementation.add(0xFFFFFFFF, part), referenceCrc(part)) << begin << "+" << size;
       }
     }
   }

@@ -139,24 +139,24 @@ TEST_F(FileIo, WhoAsksInTurnComesBehindWhoWaits) {
     waiterHadIt = true;
     ASSERT_TRUE(file_->unlock());
   });
-  while (witness->tryTakeTurn()) ASSERT_TRUE(witness->leaveTurn());
+  while (witness->tryLockQueue()) ASSERT_TRUE(witness->unlockQueue());
   ASSERT_TRUE(busy->unlock());
-  ASSERT_TRUE(lockWithin(*busy, LockKind::Exclusive, 60'000, "a", LockOrder::InTurn));
+  ASSERT_TRUE(lockWithin(*busy, LockKind::Exclusive, 60'000, "a", LockOrder::Queued));
   EXPECT_TRUE(waiterHadIt);
   waiter.join();
-  EXPECT_TRUE(witness->tryTakeTurn()) << "nobody waits any more";
+  EXPECT_TRUE(witness->tryLockQueue()) << "nobody waits any more";
 }
 
 TEST_F(FileIo, TheTurnIsLeftWhenTheLockIsNotGot) {
   auto other = root_->open("a", OpenMode::ReadWrite).value();
   ASSERT_TRUE(other->tryLock(LockKind::Exclusive));
   EXPECT_FALSE(lockWithin(*file_, LockKind::Exclusive, 1, "a"));
-  EXPECT_TRUE(other->tryTakeTurn());
+  EXPECT_TRUE(other->tryLockQueue());
 }
 
 TEST_F(FileIo, LocksWhereTheFileSystemKnowsNoTurns) {
   sim_.failOperation(nextCall(), EINVAL);
-  EXPECT_TRUE(lockWithin(*file_, LockKind::Exclusive, 1, "a", LockOrder::InTurn));
+  EXPECT_TRUE(lockWithin(*file_, LockKind::Exclusive, 1, "a", LockOrder::Queued));
 }
 
 TEST_F(FileIo, ALockEndsWithItsScope) {

@@ -87,10 +87,10 @@ TEST(PlainWords, MarksOfBlocksAreLeftOutAndCodeIsNot) {
 }
 
 TEST(InlineMarkdown, ALineThatGoesOnIsSettledBeforeTheFirstOpenMark) {
-  EXPECT_EQ(settledInline("a &l"), 2U);
-  EXPECT_EQ(settledInline("a [b](c \"d"), 2U);
-  EXPECT_EQ(settledInline("a $x_1 b"), 2U);
-  EXPECT_EQ(settledInline("2*3 a"), 5U);
+  EXPECT_EQ(stablePrefixBytes("a &l"), 2U);
+  EXPECT_EQ(stablePrefixBytes("a [b](c \"d"), 2U);
+  EXPECT_EQ(stablePrefixBytes("a $x_1 b"), 2U);
+  EXPECT_EQ(stablePrefixBytes("2*3 a"), 5U);
 }
 
 }  // namespace

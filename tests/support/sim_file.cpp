@@ -152,7 +152,7 @@ SysResult<void> SimFile::unlock() {
   return {};
 }
 
-SysResult<void> SimFile::tryTakeTurn() {
+SysResult<void> SimFile::tryLockQueue() {
   const std::lock_guard guard(state_->mutex);
   if (const auto verdict = state_->enter("turn " + label_, true); verdict.error != 0) {
     return std::unexpected(verdict.error);
@@ -162,7 +162,7 @@ SysResult<void> SimFile::tryTakeTurn() {
   return {};
 }
 
-SysResult<void> SimFile::leaveTurn() {
+SysResult<void> SimFile::unlockQueue() {
   const std::lock_guard guard(state_->mutex);
   if (const auto verdict = state_->enter("leave turn " + label_, true); verdict.error != 0) {
     return std::unexpected(verdict.error);

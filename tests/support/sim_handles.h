@@ -20,8 +20,8 @@ class SimFile final : public File {
   SysResult<void> truncate(std::uint64_t sizeBytes) override;
   SysResult<void> tryLock(LockKind kind) override;
   SysResult<void> unlock() override;
-  SysResult<void> tryTakeTurn() override;
-  SysResult<void> leaveTurn() override;
+  SysResult<void> tryLockQueue() override;
+  SysResult<void> unlockQueue() override;
 
  private:
   std::shared_ptr<SimFileSystem::State> state_;

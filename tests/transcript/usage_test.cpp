@@ -32,7 +32,7 @@ std::vector<std::string> readAnswers(const std::string& path) {
     const std::string id = message->id.present ? message->id.decode() : entry.id;
     auto& found = byId[id];
     found.first = message->model.decode();
-    takeGreatest(found.second, *message->usage);
+    raiseTo(found.second, *message->usage);
   }
   std::vector<std::string> out;
   for (const auto& [id, answer] : byId) out.push_back(answer.first + " " + textOf(answer.second));

@@ -316,8 +316,8 @@ Result<ToolOutcome> Chat::runCommand(const std::string& command, std::function<v
   const ToolCall call{.id = {}, .name = "bash", .arguments = std::move(arguments)};
   BOUGH_TRY(recordSetup());
   ToolOutcome outcome = prepareCall(builtInTools(), call, environment).run(cancel_);
-  std::string meta = json::Writer().beginObject().member(kOwnCommandMember, withoutKeys(command)).endObject().take();
-  const std::string said = fmt::format("{}\n$ {}\n{}", kOwnCommandBegin, withoutKeys(command), outcome.text);
+  std::string meta = json::Writer().beginObject().member(kUserCommandMember, withoutKeys(command)).endObject().take();
+  const std::string said = fmt::format("{}\n$ {}\n{}", kUserCommandPrefix, withoutKeys(command), outcome.text);
   BOUGH_TRY(appendNow(entry_type::kMessage, userPayload(said), std::move(meta)));
   return outcome;
 }
@@ -330,10 +330,10 @@ Result<UndoReport> Chat::undoFiles() {
     BOUGH_TRY(appendNow(entry_type::kCustom, undoSkippedPayload(report.turnId)));
     return report;
   }
-  std::string said(kUndoneBegin);
+  std::string said(kUndoPrefix);
   for (const std::string& path : report.restored) said += fmt::format("\n{} holds again what it held before", path);
   for (const std::string& path : report.removed) said += fmt::format("\n{} is removed", path);
-  std::string meta = json::Writer().beginObject().member(kUndoneMember, report.turnId).endObject().take();
+  std::string meta = json::Writer().beginObject().member(kUndoMember, report.turnId).endObject().take();
   BOUGH_TRY(appendNow(entry_type::kMessage, userPayload(said), std::move(meta)));
   return report;
 }

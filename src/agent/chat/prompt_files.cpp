@@ -109,7 +109,7 @@ Result<PromptFile> readFile(const std::string& name, const Place& place) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is neither text in UTF-8 nor an image nor a PDF", name),
                 "nothing was sent; name the file without @");
   }
-  return PromptFile{textBlock(sentFile(name, content.bytes)), fmt::format("{} ({})", name, size)};
+  return PromptFile{textBlock(fileBlock(name, content.bytes)), fmt::format("{} ({})", name, size)};
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ Result<AnswerParts> partsOf(const Answer& answer, Dialect dialect) {
   parts.stopReason = message.stopReason.decode();
   parts.normalizedStopReason = lowerCaseStopReason(answer, parts.stopReason);
   parts.unusual = isUnusual(dialect, parts.stopReason);
-  parts.hasUsage = message.usage && !saysNothing(*message.usage);
+  parts.hasUsage = message.usage && !isUsageUnknown(*message.usage);
   parts.usage = message.usage.value_or(Usage{});
   return parts;
 }

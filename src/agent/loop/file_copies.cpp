@@ -53,7 +53,7 @@ std::optional<std::string> undoSkippedIn(const Entry& entry) {
 bool beginsTurn(const Entry& entry) {
   const auto message = holdsMessage(entry) ? normalizeEntry(entry) : Result<Message>(std::unexpected(Error{}));
   if (!message || message->role != Role::User || message->blocks.empty()) return false;
-  return !isToldByChat(entry, message->blocks.front().text.escaped);
+  return !isChatReport(entry, message->blocks.front().text.escaped);
 }
 
 std::optional<Copy> copyIn(const Entry& entry) {
@@ -90,7 +90,7 @@ std::optional<ChangedTurn> findTurn(const std::vector<Entry>& entries, std::set<
       turn.files[json::findString(entry.payload, "path").value_or("")].before = std::move(copy);
     }
     if (auto which = undoSkippedIn(entry)) skipped.insert(std::move(*which));
-    if (auto which = entry.meta.empty() ? std::nullopt : json::findString(entry.meta, kUndoneMember)) {
+    if (auto which = entry.meta.empty() ? std::nullopt : json::findString(entry.meta, kUndoMember)) {
       undone.insert(std::move(*which));
     }
     if (const auto changed = entry.meta.empty() ? std::nullopt : json::findMember(entry.meta, "changedFile")) {

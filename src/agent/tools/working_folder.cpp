@@ -15,8 +15,8 @@
 #include "agent/tools/builtin.h"
 #include "agent/tools/path_walk.h"
 #include "base/bytes/sha256.h"
+#include "base/system/atomic_file.h"
 #include "base/system/file_io.h"
-#include "base/system/whole_file.h"
 #include "base/try.h"
 
 namespace bough::agent {
@@ -189,15 +189,15 @@ Result<void> WorkingFolder::write(const Place& place, std::string_view bytes) {
   if (exists && !S_ISREG(old.st_mode)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a regular file", place.path));
   }
-  auto file = WholeFile::create(folder->get(), name, 0666);
+  auto file = AtomicFile::create(folder->get(), name, 0666);
   if (!file) return std::unexpected(fileError(file.error(), "write to", place.path));
   auto written = file->write(bytes);
   if (exists) (void)::fchmod(file->descriptor(), old.st_mode & 07777);
   if (written) written = file->sync();
-  if (written) written = file->place(IfPresent::Replace);
+  if (written) written = file->publish(IfPresent::Replace);
   if (!written) return std::unexpected(fileError(written.error(), "write to", place.path));
   made.keep();
-  file->removeLeft();
+  file->removeLeftovers();
   return syncFolders(place);
 }
 

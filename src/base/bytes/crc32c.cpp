@@ -123,11 +123,11 @@ bool detectHardware() {
 
 const bool kHasHardware = detectHardware();
 
-constexpr Crc32cWay kPortable{.add = addPortable, .sweep = sweepPortable};
+constexpr Crc32cImplementation kPortable{.add = addPortable, .sweep = sweepPortable};
 #ifdef BOUGH_CRC_TARGET
-constexpr Crc32cWay kHardware{.add = addHardware, .sweep = sweepHardware};
+constexpr Crc32cImplementation kHardware{.add = addHardware, .sweep = sweepHardware};
 #else
-constexpr Crc32cWay kHardware = kPortable;
+constexpr Crc32cImplementation kHardware = kPortable;
 #endif
 
 }  // namespace
@@ -136,16 +136,16 @@ bool hasCrc32cInstruction() {
   return kHasHardware;
 }
 
-const Crc32cWay& crc32cWay(bool hardware) {
+const Crc32cImplementation& crc32cImplementation(bool hardware) {
   return hardware ? kHardware : kPortable;
 }
 
 void Crc32c::add(std::string_view bytes) {
-  state_ = crc32cWay(kHasHardware).add(state_, bytes);
+  state_ = crc32cImplementation(kHasHardware).add(state_, bytes);
 }
 
 LineSweep LineSweep::run(std::string_view text, Crc32c crc) {
-  return crc32cWay(kHasHardware).sweep(text, crc.state());
+  return crc32cImplementation(kHasHardware).sweep(text, crc.state());
 }
 
 }  // namespace bough

@@ -37,10 +37,10 @@ struct LineSweep {
 };
 
 /// The two implementations of these functions: with the processor's instruction (crc32c_step.h), and without.
-struct Crc32cWay {
+struct Crc32cImplementation {
   std::uint32_t (*add)(std::uint32_t state, std::string_view bytes);
   LineSweep (*sweep)(std::string_view text, std::uint32_t state);
 };
-const Crc32cWay& crc32cWay(bool hardware);
+const Crc32cImplementation& crc32cImplementation(bool hardware);
 
 }  // namespace bough

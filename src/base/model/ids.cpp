@@ -82,8 +82,8 @@ bool isSessionKey(std::string_view key) {
 }
 
 bool isLabelName(std::string_view name) {
-  constexpr std::size_t kMostBytes = 128;
-  const bool isShaped = !name.empty() && name.size() <= kMostBytes && name != "-" && !name.starts_with('@') &&
+  constexpr std::size_t kMaxBytes = 128;
+  const bool isShaped = !name.empty() && name.size() <= kMaxBytes && name != "-" && !name.starts_with('@') &&
                         !name.contains('~') && !name.starts_with(' ') && !name.ends_with(' ');
   return isShaped && text::printable(name) == name && !name.contains("\uFFFD");
 }

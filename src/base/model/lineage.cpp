@@ -21,8 +21,8 @@ std::string sessionBefore(std::string_view header) {
 }  // namespace
 
 std::string rootSession(std::string sessionId, const HeaderPayloadOf& headerOf) {
-  constexpr int kMostSteps = 1000;  // damaged headers may form a cycle
-  for (int steps = 0; steps < kMostSteps; ++steps) {
+  constexpr int kMaxSteps = 1000;  // damaged headers may form a cycle
+  for (int steps = 0; steps < kMaxSteps; ++steps) {
     const auto header = headerOf(sessionId);
     if (!header) break;
     if (auto root = json::findString(*header, "rootSession"); root && !root->empty()) return std::move(*root);

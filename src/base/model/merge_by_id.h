@@ -20,7 +20,7 @@ void mergeById(std::vector<Item, Allocator>& items, Merge merge) {
   constexpr std::size_t kAhead = 16;  // prefetch distance, in slots
   struct Slot {
     std::uint64_t id = 0;
-    std::size_t placeAndOne = 0;  // 0: free
+    std::size_t indexPlusOne = 0;  // 0: free
   };
   // At most half of the slots are used.
   std::vector<Slot, HugePageAllocator<Slot>> slots(std::bit_ceil(std::max<std::size_t>(2 * items.size(), 2)));
@@ -32,13 +32,13 @@ void mergeById(std::vector<Item, Allocator>& items, Merge merge) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (i + kAhead < items.size()) __builtin_prefetch(&slots[slotOf(items[i + kAhead])], 1);
     std::size_t at = slotOf(items[i]);
-    while (slots[at].placeAndOne != 0 && slots[at].id != items[i].id) at = (at + 1) % slots.size();
+    while (slots[at].indexPlusOne != 0 && slots[at].id != items[i].id) at = (at + 1) % slots.size();
     Slot& slot = slots[at];
-    if (slot.placeAndOne != 0) {
-      merge(items[slot.placeAndOne - 1], std::as_const(items[i]));
+    if (slot.indexPlusOne != 0) {
+      merge(items[slot.indexPlusOne - 1], std::as_const(items[i]));
       continue;
     }
-    slot = {.id = items[i].id, .placeAndOne = kept + 1};
+    slot = {.id = items[i].id, .indexPlusOne = kept + 1};
     if (kept != i) items[kept] = std::move(items[i]);
     ++kept;
   }

@@ -11,7 +11,7 @@
 namespace bough {
 
 /// `entries` is the number of entries that the log had.
-inline std::string missingLog(std::uint64_t entries) {
+inline std::string missingLogMessage(std::uint64_t entries) {
   return fmt::format("its log with {} is gone, and it was not removed with bough", counted(entries, "entry"));
 }
 

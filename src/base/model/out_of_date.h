@@ -7,7 +7,7 @@ namespace bough {
 
 /// Returns true when the catalog still answers after Catalog::catchUp returned this error. The answer then lacks the
 /// newest entries.
-inline bool answersAllTheSame(const Error& error) {
+inline bool canAnswerDespite(const Error& error) {
   return error.code == ErrorCode::Busy || error.code == ErrorCode::NoSpace || error.code == ErrorCode::ReadOnly;
 }
 

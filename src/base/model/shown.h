@@ -29,7 +29,7 @@ inline std::optional<ShownText> shownText(const Entry& entry) {
 inline constexpr std::string_view kTurnAbortedKind = "turn_aborted";
 
 /// Returns why a turn ended early; std::nullopt for any other entry.
-inline std::optional<std::string> earlyEnd(const Entry& entry) {
+inline std::optional<std::string> turnAbortReason(const Entry& entry) {
   if (entry.type != entry_type::kCustom || entry.redacted) return std::nullopt;
   if (json::findString(entry.payload, "kind") != kTurnAbortedKind) return std::nullopt;
   return json::findString(entry.payload, "reason").value_or("");

@@ -14,18 +14,18 @@ inline constexpr std::array<std::uint64_t Usage::*, 6> kUsageCounts = {
     &Usage::cacheWriteTokens, &Usage::reasoningTokens, &Usage::cacheWriteHourTokens};
 
 /// Returns true when all counts are zero, which means that the usage is unknown: every answer takes some tokens.
-inline bool saysNothing(const Usage& usage) {
+inline bool isUsageUnknown(const Usage& usage) {
   return std::ranges::all_of(kUsageCounts, [&](const auto count) { return usage.*count == 0; });
 }
 
 /// Keeps the greatest value of each count. An answer written block by block repeats its usage with each block, and the
 /// counts are lower while the answer is still being written.
-inline void takeGreatest(Usage& most, const Usage& other) {
-  for (const auto count : kUsageCounts) most.*count = std::max(most.*count, other.*count);
+inline void raiseTo(Usage& greatest, const Usage& other) {
+  for (const auto count : kUsageCounts) greatest.*count = std::max(greatest.*count, other.*count);
 }
 
 /// Returns by how much each count of `all` exceeds that of `part`.
-inline Usage moreThan(const Usage& all, const Usage& part) {
+inline Usage excessOver(const Usage& all, const Usage& part) {
   Usage more;
   for (const auto count : kUsageCounts) more.*count = all.*count - std::min(all.*count, part.*count);
   return more;

@@ -10,15 +10,15 @@ namespace bough {
 
 class ByteBudget {
  public:
-  explicit ByteBudget(std::uint64_t most) : most_(most) {}
+  explicit ByteBudget(std::uint64_t maxBytes) : maxBytes_(maxBytes) {}
 
   /// Reserves `bytes`, for as long as this object exists. Waits until the bytes fit; a request larger than the budget
   /// waits until no other thread has a share.
   class Share {
    public:
-    Share(ByteBudget& budget, std::uint64_t bytes) : budget_(budget), bytes_(std::min(bytes, budget.most_)) {
+    Share(ByteBudget& budget, std::uint64_t bytes) : budget_(budget), bytes_(std::min(bytes, budget.maxBytes_)) {
       std::unique_lock lock(budget_.mutex_);
-      budget_.freed_.wait(lock, [&] { return budget_.used_ + bytes_ <= budget_.most_; });
+      budget_.freed_.wait(lock, [&] { return budget_.used_ + bytes_ <= budget_.maxBytes_; });
       budget_.used_ += bytes_;
     }
     Share(const Share&) = delete;
@@ -37,7 +37,7 @@ class ByteBudget {
   };
 
  private:
-  std::uint64_t most_;
+  std::uint64_t maxBytes_;
   std::uint64_t used_ = 0;
   std::mutex mutex_;
   std::condition_variable freed_;

@@ -130,7 +130,7 @@ class Turn {
  public:
   explicit Turn(File& file) : file_(file) {}
   ~Turn() {
-    if (held_) (void)file_.leaveTurn();
+    if (held_) (void)file_.unlockQueue();
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
@@ -138,7 +138,7 @@ class Turn {
   // Returns false while another thread or process has the turn. On a file system without turns, nobody queues.
   bool take() {
     if (held_) return true;
-    const auto taken = file_.tryTakeTurn();
+    const auto taken = file_.tryLockQueue();
     held_ = taken.has_value();
     return held_ || (taken.error() != EWOULDBLOCK && taken.error() != EACCES && taken.error() != EINTR);
   }
@@ -158,7 +158,7 @@ Result<void> lockWithin(File& file, LockKind kind, int timeoutMs, std::string_vi
     if (locked.error() == EWOULDBLOCK || locked.error() == EINTR) return false;
     return std::unexpected(systemError(locked.error(), "lock", path));
   };
-  if (order == LockOrder::AtOnce) {
+  if (order == LockOrder::Immediate) {
     BOUGH_TRY(const auto locked, tryLock());
     if (locked) return {};
   }
@@ -184,10 +184,10 @@ constexpr std::size_t kUniqueDigits = 16;
 
 // A file name may have at most 255 bytes. Never cuts inside a character.
 std::string_view temporaryBegin(std::string_view name) {
-  constexpr std::size_t kMostBytes = 200;
+  constexpr std::size_t kMaxBytes = 200;
   const std::size_t begin = name.rfind('/') + 1;  // 0 when there is no folder
-  if (name.size() - begin <= kMostBytes) return name;
-  std::size_t end = begin + kMostBytes;
+  if (name.size() - begin <= kMaxBytes) return name;
+  std::size_t end = begin + kMaxBytes;
   while (end > begin && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;
   return name.substr(0, end);
 }

@@ -46,13 +46,13 @@ SysResult<void> writeFully(File& file, std::uint64_t offset, std::string_view by
 SysResult<std::string> readWhole(File& file, std::uint64_t limitBytes);
 
 /// Whether to try a lock immediately, or to queue after the threads and processes that already wait for it.
-enum class LockOrder : std::uint8_t { AtOnce, InTurn };
+enum class LockOrder : std::uint8_t { Immediate, Queued };
 
 /// Waits for the lock, with growing pauses between tries; returns Busy after `timeoutMs`. A waiter holds the turn of
-/// the file (File::tryTakeTurn). A caller that takes the lock again and again must sometimes ask for it InTurn, so that
-/// the waiters get it first.
+/// the file (File::tryLockQueue). A caller that takes the lock again and again must sometimes ask for it Queued, so
+/// that the waiters get it first.
 Result<void> lockWithin(File& file, LockKind kind, int timeoutMs, std::string_view path,
-                        LockOrder order = LockOrder::AtOnce);
+                        LockOrder order = LockOrder::Immediate);
 
 /// Holds a file's lock for a scope.
 class FileLock {

@@ -61,8 +61,8 @@ class File {
   virtual SysResult<void> unlock() = 0;
   /// Takes the turn, a second lock on this file, without waiting: EWOULDBLOCK when another open file holds it. A thread
   /// that waits for the first lock holds the turn meanwhile; see lockWithin.
-  virtual SysResult<void> tryTakeTurn() = 0;
-  virtual SysResult<void> leaveTurn() = 0;
+  virtual SysResult<void> tryLockQueue() = 0;
+  virtual SysResult<void> unlockQueue() = 0;
 };
 
 enum class OpenMode : std::uint8_t {
@@ -94,12 +94,12 @@ class SharedWords {
   virtual ~SharedWords() = default;
   [[nodiscard]] virtual std::span<std::atomic<std::uint64_t>> words() = 0;
   /// Returns false when the file is read-only; the words must not be changed then.
-  [[nodiscard]] virtual bool writable() const = 0;
+  [[nodiscard]] virtual bool isWritable() const = 0;
   /// Returns false when the file was truncated, so that touching the words would end the process. Costs one cheap
   /// system call.
-  [[nodiscard]] virtual bool whole() const = 0;
+  [[nodiscard]] virtual bool isWhole() const = 0;
   /// Returns false when the file was truncated or removed. In a removed file, no other process sees the words any more.
-  [[nodiscard]] virtual bool intact() const = 0;
+  [[nodiscard]] virtual bool isIntact() const = 0;
 };
 
 /// An open folder. Thread-safe.

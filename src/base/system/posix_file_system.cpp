@@ -94,7 +94,7 @@ class OpenFiles {
   }
   void disown();
 
-  std::mutex mutex_;  // taken only under NoForkMeanwhile, so no thread holds it during a fork
+  std::mutex mutex_;  // taken only under ForkBlocker, so no thread holds it during a fork
   PosixFile* first_ = nullptr;
 };
 
@@ -104,7 +104,7 @@ class PosixFile final : public File {
   // child would inherit an open file, with its locks, that is not in the list.
   static SysResult<std::unique_ptr<PosixFile>> open(int folder, std::string_view name, int flags) {
     auto file = std::make_unique<PosixFile>();
-    const NoForkMeanwhile noFork;
+    const ForkBlocker forkBlocker;
     file->fd_ = Descriptor(::openat(folder, Name(name).get(), flags, kFileMode));
     if (file->fd_.get() < 0) return lastError();
     OpenFiles::all().add(*file);
@@ -115,7 +115,7 @@ class PosixFile final : public File {
   PosixFile& operator=(const PosixFile&) = delete;
   ~PosixFile() override {
     if (fd_.get() < 0) return;
-    const NoForkMeanwhile noFork;
+    const ForkBlocker forkBlocker;
     OpenFiles::all().remove(*this);
     fd_ = Descriptor();
   }
@@ -156,8 +156,8 @@ class PosixFile final : public File {
     return done(::flock(fd_.get(), (kind == LockKind::Shared ? LOCK_SH : LOCK_EX) | LOCK_NB));
   }
   SysResult<void> unlock() override { return done(::flock(fd_.get(), LOCK_UN)); }
-  SysResult<void> tryTakeTurn() override { return setTurn(F_WRLCK); }
-  SysResult<void> leaveTurn() override { return setTurn(F_UNLCK); }
+  SysResult<void> tryLockQueue() override { return setTurn(F_WRLCK); }
+  SysResult<void> unlockQueue() override { return setTurn(F_UNLCK); }
 
  private:
   friend class OpenFiles;
@@ -216,9 +216,9 @@ class PosixSharedWords final : public SharedWords {
     static_assert(sizeof(std::atomic<std::uint64_t>) == sizeof(std::uint64_t));
     return {static_cast<std::atomic<std::uint64_t>*>(memory_), count_};
   }
-  [[nodiscard]] bool writable() const override { return writable_; }
-  [[nodiscard]] bool whole() const override { return ::lseek(fd_.get(), 0, SEEK_END) == sizeBytes(); }
-  [[nodiscard]] bool intact() const override {
+  [[nodiscard]] bool isWritable() const override { return writable_; }
+  [[nodiscard]] bool isWhole() const override { return ::lseek(fd_.get(), 0, SEEK_END) == sizeBytes(); }
+  [[nodiscard]] bool isIntact() const override {
     struct stat s{};
     return ::fstat(fd_.get(), &s) == 0 && s.st_nlink > 0 && s.st_size == sizeBytes();
   }

@@ -70,7 +70,7 @@ FolderEvents::~FolderEvents() {
 
 // In a child of fork nothing was watched until now, so anything may have changed.
 FolderEvents::Waiter::Waiter(FolderEvents& events, const std::vector<std::string>& names, bool isLate)
-    : events_(events), names_(names.begin(), names.end()), changed_{.all = isLate}, fresh_(isLate) {
+    : events_(events), names_(names.begin(), names.end()), changed_{.all = isLate}, hasChanges_(isLate) {
   const std::lock_guard lock(events_.mutex_);
   try {
     enter();
@@ -112,7 +112,7 @@ void FolderEvents::Waiter::leave() {
 void FolderEvents::Waiter::wake() {
   const std::lock_guard lock(events_.mutex_);
   woken_ = true;
-  events_.told_.notify_all();
+  events_.eventsRead_.notify_all();
   const std::uint64_t one = 1;
   (void)!::write(events_.wakeup_, &one, sizeof one);
 }
@@ -153,11 +153,11 @@ SysResult<bool> FolderEvents::wait(Waiter& waiter, int timeoutMs) {
   for (;;) {
     if (!reading_) readEvents();
     const bool woken = std::exchange(waiter.woken_, false);
-    if (std::exchange(waiter.fresh_, false) || woken) return true;
+    if (std::exchange(waiter.hasChanges_, false) || woken) return true;
     if (timeoutMs >= 0 && SteadyClock::now() >= deadline) return false;
     if (reading_) {
-      if (timeoutMs < 0) told_.wait(lock);
-      if (timeoutMs >= 0) told_.wait_until(lock, deadline);
+      if (timeoutMs < 0) eventsRead_.wait(lock);
+      if (timeoutMs >= 0) eventsRead_.wait_until(lock, deadline);
       continue;
     }
     reading_ = true;
@@ -170,27 +170,27 @@ SysResult<bool> FolderEvents::wait(Waiter& waiter, int timeoutMs) {
     reading_ = false;
     std::uint64_t count = 0;
     if (ready > 0 && sources[1].revents != 0) (void)!::read(wakeup_, &count, sizeof count);
-    told_.notify_all();  // another thread reads the events after this one stops
+    eventsRead_.notify_all();  // another thread reads the events after this one stops
     if (ready < 0 && error != EINTR) return std::unexpected(error);
   }
 }
 
-void FolderEvents::note(const std::string& name) {
-  const auto tell = [&](Waiter* waiter) {
+void FolderEvents::recordChange(const std::string& name) {
+  const auto mark = [&](Waiter* waiter) {
     waiter->changed_.names.insert(name);
-    waiter->fresh_ = true;
+    waiter->hasChanges_ = true;
   };
-  std::ranges::for_each(waitingForAll_, tell);
-  if (const auto file = files_.find(name); file != files_.end()) std::ranges::for_each(file->second.waiters, tell);
+  std::ranges::for_each(waitingForAll_, mark);
+  if (const auto file = files_.find(name); file != files_.end()) std::ranges::for_each(file->second.waiters, mark);
 }
 
-void FolderEvents::noteAll() {
-  const auto tell = [](Waiter* waiter) {
+void FolderEvents::recordAllChanged() {
+  const auto mark = [](Waiter* waiter) {
     waiter->changed_.all = true;
-    waiter->fresh_ = true;
+    waiter->hasChanges_ = true;
   };
-  std::ranges::for_each(waitingForAll_, tell);
-  for (auto& [name, file] : files_) std::ranges::for_each(file.waiters, tell);
+  std::ranges::for_each(waitingForAll_, mark);
+  for (auto& [name, file] : files_) std::ranges::for_each(file.waiters, mark);
 }
 
 // Reads all pending events and notifies the waiters concerned. When memory runs out here, all waiters are told that
@@ -200,17 +200,17 @@ void FolderEvents::readEvents() {
     if (rewatch_) {
       for (auto& [name, file] : files_) watchFile(name, file);
       rewatch_ = false;
-      noteAll();
+      recordAllChanged();
     }
-    takeEvents();
+    handleEvents();
   } catch (const std::bad_alloc&) {
     rewatch_ = true;
-    noteAll();
-    told_.notify_all();
+    recordAllChanged();
+    eventsRead_.notify_all();
   }
 }
 
-void FolderEvents::takeEvents() {
+void FolderEvents::handleEvents() {
   alignas(inotify_event) std::array<char, 16384> buffer{};
   bool any = false;
   for (ssize_t got = 0; (got = ::read(events_, buffer.data(), buffer.size())) > 0;) {
@@ -220,16 +220,16 @@ void FolderEvents::takeEvents() {
       std::memcpy(&event, buffer.data() + at, sizeof event);
       const char* text = event.len > 0 ? buffer.data() + at + sizeof event : nullptr;
       at += static_cast<ssize_t>(sizeof event + event.len);
-      if ((event.mask & IN_Q_OVERFLOW) != 0) noteAll();
+      if ((event.mask & IN_Q_OVERFLOW) != 0) recordAllChanged();
       if (text != nullptr) {
         const std::string name = text;
         // The name may belong to another file by now.
         if (const auto file = files_.find(name); file != files_.end()) watchFile(name, file->second);
-        note(name);
+        recordChange(name);
         continue;
       }
       const auto [first, last] = names_.equal_range(event.wd);
-      for (auto each = first; each != last; ++each) note(each->second);
+      for (auto each = first; each != last; ++each) recordChange(each->second);
       if ((event.mask & IN_IGNORED) == 0) continue;
       for (auto each = first; each != last; ++each) {
         if (const auto file = files_.find(each->second); file != files_.end()) file->second.descriptor = -1;
@@ -237,7 +237,7 @@ void FolderEvents::takeEvents() {
       names_.erase(event.wd);
     }
   }
-  if (any) told_.notify_all();
+  if (any) eventsRead_.notify_all();
 }
 
 }  // namespace bough

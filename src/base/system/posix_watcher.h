@@ -50,7 +50,7 @@ class FolderEvents {
     const std::unordered_set<std::string> names_;
     // Guarded by the lock of the FolderEvents.
     Watcher::Changed changed_;
-    bool fresh_ = false;  // something changed since the last wait
+    bool hasChanges_ = false;  // something changed since the last wait
     bool woken_ = false;
   };
 
@@ -67,16 +67,16 @@ class FolderEvents {
   void watchFile(const std::string& name, File& file);
   void unwatch(const std::string& name, int descriptor);
   void readEvents();
-  void takeEvents();
-  void note(const std::string& name);
-  void noteAll();
+  void handleEvents();
+  void recordChange(const std::string& name);
+  void recordAllChanged();
 
   const std::string folder_;
   SysResult<void> status_ = {};
   int events_ = -1;
   int wakeup_ = -1;
   std::mutex mutex_;
-  std::condition_variable told_;
+  std::condition_variable eventsRead_;
   bool rewatch_ = false;  // some files may lack a watch
   bool reading_ = false;  // a thread is in poll(), without the lock
   std::vector<Waiter*> waitingForAll_;

@@ -5,10 +5,10 @@
 
 namespace bough {
 
-std::atomic<unsigned> forksSoFar = 0;
-constinit std::atomic<unsigned> NoForkMeanwhile::inside_ = 0;
-constinit std::atomic<unsigned> NoForkMeanwhile::forking_ = 0;
-constinit thread_local unsigned NoForkMeanwhile::depth_ = 0;
+std::atomic<unsigned> forkCounter = 0;
+constinit std::atomic<unsigned> ForkBlocker::blockingThreads_ = 0;
+constinit std::atomic<unsigned> ForkBlocker::forkingThreads_ = 0;
+constinit thread_local unsigned ForkBlocker::depth_ = 0;
 
 namespace {
 
@@ -21,28 +21,28 @@ constexpr useconds_t kPollUs = 50;
 // announces itself and then checks for forks. So at least one of the two sees the other.
 struct ForkHandlers {
   static void before() {
-    NoForkMeanwhile::forking_.fetch_add(1);
-    while (NoForkMeanwhile::inside_.load() != mine()) ::usleep(kPollUs);
+    ForkBlocker::forkingThreads_.fetch_add(1);
+    while (ForkBlocker::blockingThreads_.load() != mine()) ::usleep(kPollUs);
   }
-  static void inParent() { NoForkMeanwhile::forking_.fetch_sub(1); }
+  static void inParent() { ForkBlocker::forkingThreads_.fetch_sub(1); }
   static void inChild() {
-    ++forksSoFar;
-    NoForkMeanwhile::inside_ = mine();
-    NoForkMeanwhile::forking_ = 0;
+    ++forkCounter;
+    ForkBlocker::blockingThreads_ = mine();
+    ForkBlocker::forkingThreads_ = 0;
   }
-  static unsigned mine() { return NoForkMeanwhile::depth_ > 0 ? 1 : 0; }
+  static unsigned mine() { return ForkBlocker::depth_ > 0 ? 1 : 0; }
 };
 
-void NoForkMeanwhile::waitForFork() {
+void ForkBlocker::waitForFork() {
   do {
-    inside_.fetch_sub(1);
-    while (forking_.load() != 0) ::usleep(kPollUs);
-    inside_.fetch_add(1);
-  } while (forking_.load() != 0);
+    blockingThreads_.fetch_sub(1);
+    while (forkingThreads_.load() != 0) ::usleep(kPollUs);
+    blockingThreads_.fetch_add(1);
+  } while (forkingThreads_.load() != 0);
 }
 
-void NoForkMeanwhile::sleepOutside(int microseconds) {
-  if (depth_ > 0) inside_.fetch_sub(1);
+void ForkBlocker::sleepUnblocked(int microseconds) {
+  if (depth_ > 0) blockingThreads_.fetch_sub(1);
   ::usleep(static_cast<useconds_t>(microseconds));
   if (depth_ > 0) enter();
 }

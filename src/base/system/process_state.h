@@ -13,11 +13,11 @@
 namespace bough {
 
 /// Incremented in each child by a fork handler; see forkCount.
-extern std::atomic<unsigned> forksSoFar;
+extern std::atomic<unsigned> forkCounter;
 
 /// Returns a number that differs between a child of fork(2) and its parent. Needs no system call.
 inline unsigned forkCount() {
-  return forksSoFar.load(std::memory_order_relaxed);
+  return forkCounter.load(std::memory_order_relaxed);
 }
 
 /// Blocks fork(2) during the lifetime of this object: a fork waits until no thread has such an object, and a thread
@@ -25,30 +25,30 @@ inline unsigned forkCount() {
 /// mutexes and does not handle fork (SQLite): if a child were created while another thread held such a mutex, the child
 /// would wait for it forever. Reentrant; the thread that has the object may itself fork. It must not wait for another
 /// thread.
-class NoForkMeanwhile {
+class ForkBlocker {
  public:
-  NoForkMeanwhile() {
+  ForkBlocker() {
     if (depth_++ == 0) enter();
   }
-  NoForkMeanwhile(const NoForkMeanwhile&) = delete;
-  NoForkMeanwhile& operator=(const NoForkMeanwhile&) = delete;
-  ~NoForkMeanwhile() {
-    if (--depth_ == 0) inside_.fetch_sub(1);
+  ForkBlocker(const ForkBlocker&) = delete;
+  ForkBlocker& operator=(const ForkBlocker&) = delete;
+  ~ForkBlocker() {
+    if (--depth_ == 0) blockingThreads_.fetch_sub(1);
   }
 
   /// Sleeps without blocking forks.
-  static void sleepOutside(int microseconds);
+  static void sleepUnblocked(int microseconds);
 
  private:
   friend struct ForkHandlers;
   static void enter() {
-    inside_.fetch_add(1);
-    if (forking_.load() != 0) waitForFork();
+    blockingThreads_.fetch_add(1);
+    if (forkingThreads_.load() != 0) waitForFork();
   }
   static void waitForFork();
 
-  static std::atomic<unsigned> inside_;   // threads inside
-  static std::atomic<unsigned> forking_;  // threads that fork or wait to fork
+  static std::atomic<unsigned> blockingThreads_;  // threads inside
+  static std::atomic<unsigned> forkingThreads_;   // threads that fork or wait to fork
   static constinit thread_local unsigned depth_;
 };
 

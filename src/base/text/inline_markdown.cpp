@@ -400,7 +400,7 @@ std::vector<Span> parseInline(std::string_view text) {
   return InlineReader(text).read();
 }
 
-std::size_t settledInline(std::string_view text) {
+std::size_t stablePrefixBytes(std::string_view text) {
   return InlineReader(text).settled();
 }
 
@@ -423,12 +423,12 @@ bool MarkdownFence::isClosedBy(std::string_view line) const {
   return end.size() >= size && end.find_first_not_of(mark) == std::string_view::npos;
 }
 
-std::string plainWords(std::string_view markdown, std::size_t mostBytes) {
+std::string plainWords(std::string_view markdown, std::size_t maxBytes) {
   std::string out;
   std::optional<MarkdownFence> fence;
-  for (std::string_view rest = markdown; !rest.empty() && out.size() < mostBytes;) {
+  for (std::string_view rest = markdown; !rest.empty() && out.size() < maxBytes;) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, std::min(end, mostBytes));
+    const std::string_view line = rest.substr(0, std::min(end, maxBytes));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (!fence) {
       fence = openedFence(line);
@@ -440,7 +440,7 @@ std::string plainWords(std::string_view markdown, std::size_t mostBytes) {
     }
     out += '\n';
   }
-  return trimmed(out).empty() ? std::string(markdown.substr(0, mostBytes)) : out;
+  return trimmed(out).empty() ? std::string(markdown.substr(0, maxBytes)) : out;
 }
 
 }  // namespace bough::text

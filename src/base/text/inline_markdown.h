@@ -29,7 +29,7 @@ struct Span {
 std::vector<Span> parseInline(std::string_view text);
 /// Returns how many bytes of an unfinished line can no longer change their meaning when more text follows: everything
 /// before the first mark that may still find its closing mark.
-std::size_t settledInline(std::string_view text);
+std::size_t stablePrefixBytes(std::string_view text);
 
 /// The line that opens a block: ```cpp, ~~~, or $$ and \[ for lines of mathematics.
 struct MarkdownFence {
@@ -42,7 +42,7 @@ struct MarkdownFence {
 std::optional<MarkdownFence> openedFence(std::string_view line);
 
 /// Returns the words of a text for a place that has only one line: without the marks of headings, rules, code, emphasis
-/// and links. Reads at most `mostBytes` of the text. A text that consists only of marks is returned unchanged.
-std::string plainWords(std::string_view markdown, std::size_t mostBytes);
+/// and links. Reads at most `maxBytes` of the text. A text that consists only of marks is returned unchanged.
+std::string plainWords(std::string_view markdown, std::size_t maxBytes);
 
 }  // namespace bough::text

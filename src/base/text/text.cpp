@@ -46,9 +46,9 @@ class GraphemeWalk {
   // writing system uses is split, because otherwise a single character could fill memory and screen (UAX #15 limits
   // stream-safe text to 30).
   bool begins(std::int32_t value) {
-    constexpr std::size_t kMostPoints = 32;
+    constexpr std::size_t kMaxPoints = 32;
     const bool apart = points_ == 0 || utf8proc_grapheme_break_stateful(last_, value, &state_) != 0;
-    const bool fresh = apart || points_ == kMostPoints;
+    const bool fresh = apart || points_ == kMaxPoints;
     if (fresh) {
       points_ = 0;
       width_ = 0;

@@ -114,7 +114,7 @@ void addAnswers(Database& database, const std::vector<std::pair<std::int64_t, An
     };
     if (wasCopied || becomesCopied()) {
       // The sums do not contain it.
-    } else if (saysNothing(answer.usage)) {
+    } else if (isUsageUnknown(answer.usage)) {
       addToCopied(database, id);
       anyCopied = true;
     } else {
@@ -148,7 +148,7 @@ Usage saveAnswer(Database& database, const Answer& answer) {
     model = query.integer(1);
     before = partIn(query, 2).tokens;
   }
-  const Usage grown = moreThan(answer.usage, before);
+  const Usage grown = excessOver(answer.usage, before);
   Query query(database,
               "UPDATE answer SET input = input + ?3, output = output + ?4, cacheRead = cacheRead + ?5, cacheWrite = "
               "cacheWrite + ?6, reasoning = reasoning + ?7, cacheWriteHour = cacheWriteHour + ?8 WHERE session = ?1 "

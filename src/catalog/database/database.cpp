@@ -72,12 +72,12 @@ void containsPart(sqlite3_context* context, int, sqlite3_value** values) {
 }
 
 // Checks more often than SQLite's own sqlite3_busy_timeout, which would rarely find the lock free between two
-// transactions of a long catch-up. Sleeps outside NoForkMeanwhile, so that a fork does not wait for the process that
+// transactions of a long catch-up. Sleeps outside ForkBlocker, so that a fork does not wait for the process that
 // holds the lock.
 int waitForLock(void* timeoutMs, int count) {
   const int leftMs = *static_cast<const int*>(timeoutMs) - count * kLockPollMs;
   if (leftMs <= 0) return 0;
-  NoForkMeanwhile::sleepOutside(1000 * std::min(leftMs, kLockPollMs));
+  ForkBlocker::sleepUnblocked(1000 * std::min(leftMs, kLockPollMs));
   return 1;
 }
 
@@ -97,7 +97,7 @@ Database::Database(sqlite3* handle, std::string path, int busyTimeoutMs, bool lo
 }
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs as, int busyTimeoutMs) {
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   sqlite3* handle = nullptr;
   const int access = as == OpenAs::ReadWrite || as == OpenAs::Memory ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                                                      : SQLITE_OPEN_READONLY;
@@ -123,7 +123,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenAs
 // SQLite does not allow a child of fork even to close a connection of its parent.
 Database::~Database() {
   if (forks_ != forkCount()) return;
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   openFiles -= locks_ ? 1U : 0U;
   for (const auto& [sql, statement] : idle_) sqlite3_finalize(statement);
   sqlite3_close_v2(handle_);
@@ -156,13 +156,13 @@ Result<void> Database::takeFailure() {
 
 void Database::execute(const std::string& statements) {
   if (failure_) return;
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   recordFailure(sqlite3_exec(handle_, statements.c_str(), nullptr, nullptr, nullptr));
 }
 
 bool Database::truncateWal() {
   // Does not wait for processes that are reading at this moment.
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   const int timeoutMs = std::exchange(busyTimeoutMs_, 0);
   const int code = sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   busyTimeoutMs_ = timeoutMs;
@@ -174,7 +174,7 @@ sqlite3_stmt* Database::acquireStatement(const char* sql, bool isCached) {
   if (const auto found = idle_.find(sql); isCached && found != idle_.end() && found->second != nullptr) {
     return std::exchange(found->second, nullptr);
   }
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   sqlite3_stmt* statement = nullptr;
   recordFailure(sqlite3_prepare_v3(handle_, sql, -1, isCached ? SQLITE_PREPARE_PERSISTENT : 0U, &statement, nullptr));
   return statement;
@@ -182,7 +182,7 @@ sqlite3_stmt* Database::acquireStatement(const char* sql, bool isCached) {
 
 // Called by destructors. When memory runs out, the statement is not cached.
 void Database::releaseStatement(const char* sql, sqlite3_stmt* statement) noexcept {
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   sqlite3_reset(statement);
   sqlite3_clear_bindings(statement);
   const int cached = runCallback([&] {
@@ -219,7 +219,7 @@ void Query::bind(std::nullopt_t) {
 
 bool Query::next() {
   if (statement_ == nullptr || database_.failed()) return false;
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   database_.recordFailure(code);
@@ -227,13 +227,13 @@ bool Query::next() {
 }
 
 std::string_view Query::view(int column) const {
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
   return {bytes == nullptr ? "" : bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
 Snapshot::~Snapshot() {
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   // COMMIT keeps what the question created for itself (temporary tables).
   if (sqlite3_exec(database_.handle(), "COMMIT", nullptr, nullptr, nullptr) == SQLITE_OK) return;
   (void)sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
@@ -241,7 +241,7 @@ Snapshot::~Snapshot() {
 
 Transaction::~Transaction() {
   if (!open_) return;
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   // The kept failure is the first one, so errors here are ignored.
   (void)sqlite3_exec(database_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
 }

@@ -75,7 +75,7 @@ void readMessage(const Message& message, bool wantText, bool wantSpoken, EntryFa
       facts.failureCount += block.isError ? 1 : 0;
       if (!block.idMissing) facts.results.push_back(block.id.decode());
     } else if (wantSpoken && block.kind == BlockKind::Text && facts.role == EntryRole::User &&
-               facts.spoken.size() < 4096 && (facts.spoken.empty() || !isSent(block.text.escaped))) {
+               facts.spoken.size() < 4096 && (facts.spoken.empty() || !isAttachedBlock(block.text.escaped))) {
       addLine(facts.spoken, block.text.escaped);
     }
     if (wantText) addText(facts.text, block);
@@ -91,7 +91,7 @@ void readUnknown(std::string_view message, bool wantText, EntryFacts& facts) {
 
 // Returns true when the user typed none of it: the chat reports an undo or a command to the model.
 bool isTold(const Entry& entry, const Message& message) {
-  return !message.blocks.empty() && isToldByChat(entry, message.blocks.front().text.escaped);
+  return !message.blocks.empty() && isChatReport(entry, message.blocks.front().text.escaped);
 }
 
 // Returns true for an entry that was converted from other entries. Its cost is counted in the session it came from.
@@ -125,8 +125,8 @@ void readTurn(const Entry& entry, EntryFacts& facts) {
   if (json::findString(entry.payload, "kind") != "turn") return;
   facts.model = withoutProvider(json::findString(entry.payload, "model").value_or(""));
   facts.durationMs = json::findUnsigned(entry.payload, "durationMs").value_or(0);
-  Usage total = moreThan(readTokens(json::findMember(entry.payload, "usage").value_or("")),
-                         readTokens(json::findMember(entry.payload, "counted").value_or("")));
+  Usage total = excessOver(readTokens(json::findMember(entry.payload, "usage").value_or("")),
+                           readTokens(json::findMember(entry.payload, "counted").value_or("")));
   total.cacheWriteHourTokens = std::min(total.cacheWriteHourTokens, total.cacheWriteTokens);  // a part of it
   const bool any = (total.inputTokens | total.outputTokens | total.cacheReadTokens | total.cacheWriteTokens) != 0;
   if (any) facts.usage = total;

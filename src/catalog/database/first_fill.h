@@ -20,9 +20,9 @@ class FirstFill {
   explicit FirstFill(Database& database);
   /// Returns true when the transaction should end.
   [[nodiscard]] bool isFull(std::uint64_t sessions) const {
-    constexpr std::uint64_t kMostSessions = 10'000;
-    constexpr std::size_t kMostAnswers = 1'000'000;
-    return sessions >= kMostSessions || answers.size() >= kMostAnswers;
+    constexpr std::uint64_t kMaxSessions = 10'000;
+    constexpr std::size_t kMaxAnswers = 1'000'000;
+    return sessions >= kMaxSessions || answers.size() >= kMaxAnswers;
   }
   /// Creates the indexes. Before this, only addAnswers may look up rows that these indexes cover.
   void end();

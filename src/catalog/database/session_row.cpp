@@ -104,7 +104,7 @@ std::vector<ModelUsage> readModels(Database& database, std::int64_t session, con
 void addPrices(std::vector<ModelUsage>& models, const PriceTable* prices) {
   const PriceTable& table = prices == nullptr ? PriceTable::builtIn() : *prices;
   for (ModelUsage& each : models) {
-    if (!saysNothing(each.tokens)) each.costUsd = table.cost(each.model, each.tokens);
+    if (!isUsageUnknown(each.tokens)) each.costUsd = table.cost(each.model, each.tokens);
   }
 }
 

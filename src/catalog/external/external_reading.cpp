@@ -16,20 +16,20 @@ ExternalReading::ExternalReading(ExternalWalk walk) : walk_(std::move(walk)) {
   readers_ = startThreads(maxReaders(), [this](std::size_t) {
     failure_.guard([this] { read(); });
     if (failure_.failed()) found_.stop();
-    sessions_.endGiving();
+    sessions_.producerDone();
   });
-  for (std::size_t i = readers_.size(); i < maxReaders(); ++i) sessions_.endGiving();
+  for (std::size_t i = readers_.size(); i < maxReaders(); ++i) sessions_.producerDone();
   if (!readers_.empty()) {
     auto walker = startThread("to look for files", [this] {
       failure_.guard([&] { walked_ = walk_([&](ExternalFile&& file) { return found_.push(std::move(file)); }); });
-      found_.endGiving();
+      found_.producerDone();
     });
     if (walker) {
       walker_ = std::move(*walker);
       return;
     }
   }
-  found_.endGiving();
+  found_.producerDone();
   readers_.clear();
   walked_ = walk_([&](ExternalFile&& file) {
     unread_.push_back(std::move(file));

@@ -82,7 +82,7 @@ void addAnswers(ExternalSession& session, std::vector<TalliedAnswer>& answers) {
       found->second = std::move(each);
       continue;
     }
-    takeGreatest(found->second.usage, each.usage);
+    raiseTo(found->second.usage, each.usage);
   }
   answers.clear();
 }

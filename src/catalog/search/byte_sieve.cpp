@@ -125,8 +125,8 @@ namespace {
 }
 
 // Unsigned comparison.
-[[gnu::target("avx2"), gnu::always_inline]] inline __m256i isAtMost(__m256i value, unsigned char most) {
-  return _mm256_cmpeq_epi8(_mm256_min_epu8(value, wideOf(most)), value);
+[[gnu::target("avx2"), gnu::always_inline]] inline __m256i isAtMost(__m256i value, unsigned char maximum) {
+  return _mm256_cmpeq_epi8(_mm256_min_epu8(value, wideOf(maximum)), value);
 }
 
 template <LetterBytes kLetters>

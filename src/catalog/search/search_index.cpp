@@ -55,7 +55,7 @@ fts5_api* fts5Of(sqlite3* database) {
 }
 
 Result<void> prepareSearch(Database& database) {
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   fts5_api* api = fts5Of(database.handle());
   fts5_tokenizer known{};
   void* context = nullptr;

@@ -12,9 +12,9 @@
 namespace bough::catalog {
 namespace {
 
-constexpr std::size_t kShortest = 4;          // bytes; any two shorter words are similar
-constexpr std::size_t kLongest = 64;          // bytes
-constexpr std::int64_t kMostWords = 100'000;  // limit of the comparisons
+constexpr std::size_t kShortest = 4;         // bytes; any two shorter words are similar
+constexpr std::size_t kLongest = 64;         // bytes
+constexpr std::int64_t kMaxWords = 100'000;  // limit of the comparisons
 
 // Returns the first word of the index, in alphabetical order, that is not before `word`.
 std::string firstFrom(Database& database, std::string_view word) {
@@ -28,7 +28,7 @@ std::string nearestWith(Database& database, std::string_view word, std::string_v
   std::string after(beginning);
   ++after.back();  // 0xFF never occurs in UTF-8, so this cannot overflow
   Query query(database, "SELECT term, doc FROM temp.words WHERE term >= ? AND term < ? LIMIT ?", beginning, after,
-              kMostWords);
+              kMaxWords);
   std::string best;
   std::size_t least = word.size() < 6 ? 2 : 3;
   std::uint64_t entries = 0;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/system/folder_hold.h"
+#include "base/system/folder_lock.h"
 #include "bough/store.h"
 
 namespace bough::cli {
@@ -61,8 +61,8 @@ void NewStore::watch(const std::string& location) {
 void NewStore::removeEmpty() {
   for (const Place& place : std::exchange(places_, {})) {
     // Another process that has the store open may be about to store something.
-    const auto alone = FolderHold::alone(place.folder.string());
-    if (alone && removeStoreFiles(place.folder)) (void)std::ranges::all_of(place.missing, removeFile);
+    const auto lock = FolderLock::tryExclusive(place.folder.string());
+    if (lock && removeStoreFiles(place.folder)) (void)std::ranges::all_of(place.missing, removeFile);
   }
 }
 

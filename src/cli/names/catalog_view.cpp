@@ -114,7 +114,7 @@ Result<CatalogView> openCatalogOf(std::shared_ptr<SessionStore> store, bool sear
     report = updateCatalog(*view.catalog, search, isOutOfDate);
   for (const std::string& note : view.catalog->notes()) printMessage("note: " + text::printable(note));
   if (!report) {
-    if (!answersAllTheSame(report.error())) return std::unexpected(report.error());
+    if (!canAnswerDespite(report.error())) return std::unexpected(report.error());
     view.isOutOfDate = view.cannotUpdate = search && isOutOfDate != nullptr && !view.isDatabase;
     const std::string why = text::printable(report.error().message);
     printMessage(view.cannotUpdate

@@ -40,7 +40,7 @@ std::unique_ptr<Catalog> quickCatalog(SessionStore& store) {
                                              }});
   if (!whole) return {};
   if (!caughtUp) reportMissingTitles(caughtUp.error());
-  if (!caughtUp && !answersAllTheSame(caughtUp.error())) return {};
+  if (!caughtUp && !canAnswerDespite(caughtUp.error())) return {};
   return std::move(*catalog);
 }
 

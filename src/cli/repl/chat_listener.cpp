@@ -234,7 +234,7 @@ void JsonListener::onEvent(const AgentEvent& event) {
   if (event.kind == EventKind::AssistantMessage || event.kind == EventKind::TurnEnd) {
     writer.member("durationMs", event.durationMs);
     // Zeros would mean that no tokens were used.
-    const bool isUnknown = event.withoutUsage > 0 && saysNothing(event.usage);
+    const bool isUnknown = event.withoutUsage > 0 && isUsageUnknown(event.usage);
     if (isUnknown) writer.key("usage").raw("null");
     if (!isUnknown) writeUsage(writer, event.usage);
     if (event.withoutUsage > 0) writer.member("withoutUsage", event.withoutUsage);

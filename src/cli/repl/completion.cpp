@@ -40,7 +40,7 @@ std::vector<std::string> filesNamed(const std::filesystem::path& folder, std::st
 
 // Returns where a file name begins that the prompt sends (`@FILE`, `@"two words"`): the place of its @, if the cursor
 // is in such a name.
-std::optional<std::size_t> sentFile(std::string_view line) {
+std::optional<std::size_t> fileBlock(std::string_view line) {
   for (std::size_t at = line.rfind('@'); at != std::string_view::npos;
        at = at == 0 ? at - 1 : line.rfind('@', at - 1)) {
     if (at > 0 && std::string_view(" \t\n(").find(line[at - 1]) == std::string_view::npos) continue;
@@ -73,7 +73,7 @@ std::vector<std::string> filesMatching(const std::string& folder, std::string_vi
 }
 
 std::optional<Completion> completeSentFile(const std::string& folder, std::string_view line) {
-  const auto at = sentFile(line);
+  const auto at = fileBlock(line);
   if (!at) return std::nullopt;
   const std::string_view word = line.substr(*at);
   const bool isQuoted = word.starts_with("@\"");

@@ -23,7 +23,7 @@ std::string textOf(const Entry& entry, std::string_view speaker) {
   if (!view.isMessage || view.speaker != speaker) return {};
   std::string out;
   for (const EntryPart& part : view.parts) {
-    const bool isTyped = out.empty() ? !isToldByChat(entry, part.text) : !isSent(part.text);
+    const bool isTyped = out.empty() ? !isChatReport(entry, part.text) : !isAttachedBlock(part.text);
     if (part.kind == BlockKind::Text && isTyped) out += (out.empty() ? "" : "\n") + part.text;
   }
   return out;
@@ -78,7 +78,7 @@ std::string lastExchange(const OpenedChat& opened) {
     std::string answer;
     std::string end;
     for (const Entry& entry : std::views::reverse(*entries)) {
-      if (const auto reason = answer.empty() ? earlyEnd(entry) : std::nullopt) end = earlyEndLine(*reason);
+      if (const auto reason = answer.empty() ? turnAbortReason(entry) : std::nullopt) end = earlyEndLine(*reason);
       if (answer.empty()) answer = textOf(entry, "assistant");
       const std::string said = textOf(entry, "user");
       if (said.empty()) continue;

@@ -81,7 +81,7 @@ Result<ExitCode> runPrompt(OpenedChat& opened, Input& input, const std::string& 
   BOUGH_TRY(auto message, opened.chat->readPrompt(prompt, agent::PromptFiles::Anywhere));
   BOUGH_TRY(const std::string piped, pipedContext(input));
   if (piped.find_first_not_of(" \t\r\n") != std::string::npos) {
-    message.blocks.push_back(agent::textBlock(sentInput(piped)));
+    message.blocks.push_back(agent::textBlock(stdinBlock(piped)));
   }
   BOUGH_TRY(auto report, opened.chat->say(message));
   if (report.aborted) return CancelOnSignal::exitCode();

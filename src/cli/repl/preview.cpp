@@ -33,7 +33,7 @@ void addText(std::vector<PickerLine>& out, std::string_view text, std::size_t wi
 std::vector<PickerLine> previewOf(const Entry& entry, std::size_t width) {
   std::vector<PickerLine> out;
   for (const EntryPart& part : viewEntry(entry).parts) {
-    const bool isFile = !out.empty() && isSent(part.text);  // the prompt already names the file
+    const bool isFile = !out.empty() && isAttachedBlock(part.text);  // the prompt already names the file
     if (part.kind == BlockKind::Text && !isFile) addText(out, part.text, width);
     if (part.kind == BlockKind::ToolCall) {
       const std::string call = fmt::format("● {}  {}", part.name, briefArguments(part.text));

@@ -15,7 +15,7 @@ namespace {
 
 std::string tokensOf(const TurnTotals& totals) {
   const Usage& usage = totals.usage;
-  if (totals.withoutUsage > 0 && saysNothing(usage)) return "tokens unknown";
+  if (totals.withoutUsage > 0 && isUsageUnknown(usage)) return "tokens unknown";
   return fmt::format("{} in, {} out{}", thousands(usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens),
                      thousands(usage.outputTokens), totals.withoutUsage > 0 ? "+?" : "");
 }

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/system/whole_file.h"
+#include "base/system/atomic_file.h"
 #include "base/try.h"
 #include "cli/terminal/confirm.h"
 #include "cli/terminal/terminal.h"
@@ -43,11 +43,11 @@ Result<void> writeOutputFile(const std::string& path, std::string_view text, Exi
   if (opened < 0) return cannotWrite(path, errno);
   SysResult<void> done;
   {
-    auto file = WholeFile::create(opened, named.filename().string(), 0600);
+    auto file = AtomicFile::create(opened, named.filename().string(), 0600);
     done = file ? file->write(text) : std::unexpected(file.error());
     if (done) done = file->sync();
-    if (done) done = file->place(existing == Existing::Replaced ? IfPresent::Replace : IfPresent::Refuse);
-    if (done) file->removeLeft();
+    if (done) done = file->publish(existing == Existing::Replaced ? IfPresent::Replace : IfPresent::Refuse);
+    if (done) file->removeLeftovers();
   }
   ::close(opened);
   if (!done && done.error() == EEXIST) {

@@ -65,7 +65,7 @@ Result<SessionHead> readSessionHead(SessionStore& store, const std::string& sess
       cost += each.costUsd.value_or(0);
       known = known && each.costUsd.has_value();
     }
-    if (!saysNothing(row->tokens)) head.cost = formatCost(cost, known);
+    if (!isUsageUnknown(row->tokens)) head.cost = formatCost(cost, known);
   }
   if (leaf.empty()) return head;
   head.branch = shortId(leaf);

@@ -158,7 +158,7 @@ Result<std::unique_ptr<NewFile>> NewFile::make(const std::string& path) {
   std::unique_ptr<NewFile> made(new NewFile(path, std::move(*opened)));
   made->folderDescriptor_ = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (made->folderDescriptor_ < 0) return std::unexpected(systemError(errno, "open", folder));
-  BOUGH_TRY(auto file, orError(WholeFile::create(made->folderDescriptor_, made->name(), 0600), "create", path));
+  BOUGH_TRY(auto file, orError(AtomicFile::create(made->folderDescriptor_, made->name(), 0600), "create", path));
   made->file_.emplace(std::move(file));
   return made;
 }
@@ -179,7 +179,7 @@ Result<void> NewFile::add(std::string_view piece) {
 Result<void> NewFile::save() {
   BOUGH_TRY(sync());
   BOUGH_TRY(publish());
-  file_->removeLeft();
+  file_->removeLeftovers();
   return syncFolder();
 }
 
@@ -188,7 +188,7 @@ Result<void> NewFile::sync() {
 }
 
 Result<void> NewFile::publish() {
-  const auto placed = file_->place(IfPresent::Refuse);
+  const auto placed = file_->publish(IfPresent::Refuse);
   if (!placed && placed.error() == EEXIST) {
     return fail(ErrorCode::AlreadyExists, fmt::format("{} exists already", path_),
                 "nothing is overwritten; name another file");

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/system/atomic_file.h"
 #include "base/system/file_system.h"
-#include "base/system/whole_file.h"
 #include "bough/store.h"
 #include "bough/transcript.h"
 #include "cli/definition/command.h"
@@ -67,7 +67,7 @@ class NewFile {
   std::string path_;
   std::unique_ptr<Directory> folder_;
   int folderDescriptor_ = -1;
-  std::optional<WholeFile> file_;
+  std::optional<AtomicFile> file_;
 };
 
 /// The same for bytes in memory.

@@ -158,7 +158,7 @@ std::string remark(const UsageRow& row, const std::string& by) {
 std::vector<std::string> cells(const std::string& name, std::uint64_t answers, const Usage& used, double cost,
                                bool known) {
   // An answer always uses tokens; zero means unknown.
-  if (answers > 0 && saysNothing(used)) return {name, grouped(answers), "-", "-", "-", "-", "-", "-"};
+  if (answers > 0 && isUsageUnknown(used)) return {name, grouped(answers), "-", "-", "-", "-", "-", "-"};
   return {name,
           grouped(answers),
           grouped(used.inputTokens),

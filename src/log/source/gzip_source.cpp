@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <optional>
 
-#include "base/bytes/unpack_memory.h"
+#include "base/bytes/decompression_memory.h"
 #include "base/check.h"
 #include "base/system/file_io.h"
 #include "base/try.h"

@@ -190,7 +190,7 @@ Result<void> FileBackend::storeFile(const std::string& sessionId, const std::vec
 // were opened.
 bool FileBackend::hold() {
   if (!store_->options.create) return true;
-  store_->hold = FolderHold::share(store_->root->path());
+  store_->hold = FolderLock::shared(store_->root->path());
   const auto sessions = store_->folders.sessions->info(".");
   return sessions && sessions->linkCount > 0;
 }

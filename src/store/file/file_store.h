@@ -17,7 +17,7 @@
 
 #include "base/model/ids.h"
 #include "base/system/environment.h"
-#include "base/system/folder_hold.h"
+#include "base/system/folder_lock.h"
 #include "bough/store.h"
 #include "log/file/log_files.h"
 #include "log/index/counted_elsewhere.h"
@@ -60,7 +60,7 @@ struct FileStore {
   IdGenerator ids;
   ChangeMap changes;
   AttachmentFolder attachments;
-  FolderHold hold;  ///< Holds `root`.
+  FolderLock hold;  ///< Holds `root`.
   bool writeIndex = true;
   std::optional<Error> readOnlyReason;  ///< Set for a session file outside a store: why nothing may be written.
 

@@ -19,7 +19,7 @@ bool isOfMessage(std::string_view type) {
 }
 
 // Adds the content of an entry, without the line that it came from.
-void addContentTexts(const Entry& entry, json::SaidTexts& texts) {
+void addContentTexts(const Entry& entry, json::TextSet& texts) {
   json::ObjectReader members(entry.payload);
   while (const auto member = members.next()) {
     if (member->key != "transcript" && member->key != "dialect") texts.add(member->key, member->value);
@@ -54,10 +54,10 @@ bool TwinLines::isTwin(const Entry& entry, bool alsoMessages) const {
   if (!line) return false;
   if (carriesOne(entry)) return true;
   if (!agents_.contains(line->agent)) return false;
-  json::SaidTexts own;
+  json::TextSet own;
   if (isMessage) addContentTexts(entry, own);
   bool found = false;
-  json::SaidTexts::each(entry.payload, [&](std::string_view name, std::string_view quoted) {
+  json::TextSet::each(entry.payload, [&](std::string_view name, std::string_view quoted) {
     if (found) return;
     if (name != "line") {
       found = !isMessage && texts_.repeats(quoted);
@@ -65,7 +65,7 @@ bool TwinLines::isTwin(const Entry& entry, bool alsoMessages) const {
     }
     std::string piece;
     json::appendDecoded(piece, quoted.substr(1, quoted.size() - 2));
-    json::SaidTexts::each(piece, [&](std::string_view, std::string_view text) {
+    json::TextSet::each(piece, [&](std::string_view, std::string_view text) {
       found = found || (texts_.repeats(text) && !own.repeats(text));
     });
   });

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json/said_texts.h"
+#include "base/json/text_set.h"
 #include "bough/entry.h"
 #include "bough/storage_backend.h"
 
@@ -23,7 +23,7 @@ class TwinLines {
   /// Returns true when at least one of the entries came from another agent's file.
   [[nodiscard]] bool wereImported() const { return !agents_.empty(); }
   /// Returns true when `entry` keeps a line that was written for one of the added entries, or that repeats one of their
-  /// texts (base/json/said_texts.h). A message is not a twin because of what it says itself; with `alsoMessages`, it is
+  /// texts (base/json/text_set.h). A message is not a twin because of what it says itself; with `alsoMessages`, it is
   /// one if its line says more than the message.
   [[nodiscard]] bool isTwin(const Entry& entry, bool alsoMessages) const;
 
@@ -32,7 +32,7 @@ class TwinLines {
 
   std::set<std::string> ids_;
   std::set<std::string> agents_;
-  json::SaidTexts texts_;
+  json::TextSet texts_;
 };
 
 /// Returns the entries of a session that keep such lines for some of its entries. `forGood` includes entries that are

@@ -330,8 +330,8 @@ class MyAgentsWriter : public Writer {
         return std::nullopt;
       }
     }
-    const bool saysNothing = typed.words.empty() && typed.images.empty();
-    return saysNothing || !blocksIn(typed.words).empty() ? std::nullopt : std::optional(std::move(typed));
+    const bool isEmptyMessage = typed.words.empty() && typed.images.empty();
+    return isEmptyMessage || !blocksIn(typed.words).empty() ? std::nullopt : std::optional(std::move(typed));
   }
 
   // Returns the name that MyAgents gives such a file; empty when the image cannot have one.

@@ -22,7 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/json/said_texts.h"
+#include "base/json/text_set.h"
 #include "transcript/model/id_places.h"
 #include "transcript/model/origin.h"
 
@@ -114,7 +114,7 @@ class EntryList {
     void replace(std::size_t place, const Entry& entry, std::string payload);
 
     EntryList& list_;
-    json::SaidTexts said_;  // what redacted entries say
+    json::TextSet said_;  // what redacted entries say
     std::unordered_map<std::size_t, Hidden> hidden_;
     // Messages of results that replace hidden ones, and entries without their line because a part of that line is
     // hidden.

@@ -56,7 +56,7 @@ std::string resultsPayload(const std::vector<CallName>& results, std::string_vie
 }
 
 // Adds the content of an entry, without the line that it came from.
-void addSaid(const Entry& entry, json::SaidTexts& texts) {
+void addSaid(const Entry& entry, json::TextSet& texts) {
   json::ObjectReader members(entry.payload);
   while (const auto member = members.next()) {
     if (member->key != "transcript" && member->key != "dialect") texts.add(member->key, member->value);
@@ -102,13 +102,13 @@ void EntryList::HiddenEntries::dropLines() {
     const auto transcript = origin && origin->hasLine ? json::findMember(entry->payload, "transcript") : std::nullopt;
     const auto pieces = transcript ? json::findMember(*transcript, "line") : std::nullopt;
     if (!pieces) continue;
-    json::SaidTexts own;
+    json::TextSet own;
     addSaid(*entry, own);
     bool found = false;
-    json::SaidTexts::each(*pieces, [&](std::string_view, std::string_view quoted) {
+    json::TextSet::each(*pieces, [&](std::string_view, std::string_view quoted) {
       std::string piece;
       json::appendDecoded(piece, quoted.substr(1, quoted.size() - 2));
-      json::SaidTexts::each(piece, [&](std::string_view, std::string_view text) {
+      json::TextSet::each(piece, [&](std::string_view, std::string_view text) {
         found = found || (said_.repeats(text) && !own.repeats(text));
       });
     });

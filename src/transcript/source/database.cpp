@@ -24,7 +24,7 @@ class Close {
  public:
   template <typename Object>
   void operator()(Object* object) const {
-    const NoForkMeanwhile noFork;
+    const ForkBlocker forkBlocker;
     close(object);
   }
 
@@ -81,7 +81,7 @@ std::unexpected<Error> damaged(const std::string& file, sqlite3* database) {
 class Database {
  public:
   static Result<std::shared_ptr<Database>> open(const std::string& file) {
-    const NoForkMeanwhile noFork;
+    const ForkBlocker forkBlocker;
     std::error_code error;
     if (!fs::is_regular_file(file, error)) {
       return fail(ErrorCode::NotFound, fmt::format("there is no database {}", file), "");
@@ -111,7 +111,7 @@ class Database {
   }
 
   Result<Statement> prepare(const std::string& sql) {
-    const NoForkMeanwhile noFork;
+    const ForkBlocker forkBlocker;
     sqlite3_stmt* statement = nullptr;
     if (::sqlite3_prepare_v2(handle.get(), sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) {
       return damaged(file, handle.get());
@@ -121,7 +121,7 @@ class Database {
 
   // Accepts only tables, because a view could compute anything.
   Result<bool> hasTable(const std::string& name) {
-    const NoForkMeanwhile noFork;
+    const ForkBlocker forkBlocker;
     BOUGH_TRY(const auto statement, prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1"));
     bindText(statement.get(), name);
     const int code = ::sqlite3_step(statement.get());
@@ -189,7 +189,7 @@ class Events : public ByteSource {
   Events(std::shared_ptr<Database> database, Statement rows) : database_(std::move(database)), rows_(std::move(rows)) {}
 
   Result<std::size_t> read(std::span<char> out) override {
-    const NoForkMeanwhile noFork;
+    const ForkBlocker forkBlocker;
     while (begin_ == line_.size()) {
       if (ended_) return std::size_t{0};
       const int code = ::sqlite3_step(rows_.get());
@@ -218,7 +218,7 @@ class Blob : public ByteSource {
   Blob(std::shared_ptr<Database> database, sqlite3_blob* blob) : database_(std::move(database)), blob_(blob) {}
 
   Result<std::size_t> read(std::span<char> out) override {
-    const NoForkMeanwhile noFork;
+    const ForkBlocker forkBlocker;
     const int left = ::sqlite3_blob_bytes(blob_.get()) - at_;
     const int count = static_cast<int>(std::min<std::size_t>(out.size(), static_cast<std::size_t>(left)));
     if (count == 0) return std::size_t{0};
@@ -238,7 +238,7 @@ class Blob : public ByteSource {
 constexpr std::string_view kArchives = "session_transcript_archives";
 
 Result<std::unique_ptr<ByteSource>> openArchive(const std::shared_ptr<Database>& database, const DatabasePlace& place) {
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   const auto missing = [&] {
     return fail(ErrorCode::NotFound, fmt::format("{} has no session {}", place.file, place.session), "");
   };
@@ -259,7 +259,7 @@ Result<std::unique_ptr<ByteSource>> openArchive(const std::shared_ptr<Database>&
 Result<void> addRows(Database& database, const std::string& sql, std::string_view agent,
                      std::vector<FoundTranscript>& out) {
   constexpr std::uint64_t kMillisecond = 1'000'000;
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   BOUGH_TRY(const auto rows, database.prepare(sql));
   while (true) {
     const int code = ::sqlite3_step(rows.get());
@@ -312,7 +312,7 @@ Result<std::vector<FoundTranscript>> sessionsInDatabase(const std::string& file,
 }
 
 Result<std::unique_ptr<ByteSource>> openInDatabase(const DatabasePlace& place) {
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   BOUGH_TRY(auto database, Database::open(place.file));
   const bool hasPacked = database->hasColumn("transcript_events", "event_zstd");
   BOUGH_TRY(auto rows, database->prepare(fmt::format(
@@ -327,7 +327,7 @@ Result<std::unique_ptr<ByteSource>> openInDatabase(const DatabasePlace& place) {
 }
 
 Result<DatabaseFacts> factsInDatabase(const DatabasePlace& place) {
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   DatabaseFacts facts;
   BOUGH_TRY(const auto database, Database::open(place.file));
   for (const char* sql :

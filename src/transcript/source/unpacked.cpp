@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/bytes/unpack_memory.h"
+#include "base/bytes/decompression_memory.h"
 #include "base/check.h"
 #include "base/try.h"
 

@@ -76,7 +76,7 @@ Cost costOf(const SessionSummary& row) {
 
 // Missing figures mean unknown usage, not zero.
 bool hasFigures(const SessionSummary& row) {
-  return !saysNothing(row.tokens);
+  return !isUsageUnknown(row.tokens);
 }
 
 void writeModels(json::Writer& writer, const SessionSummary& row) {

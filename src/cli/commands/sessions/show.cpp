@@ -45,7 +45,7 @@ constexpr std::string_view kConversationTypes[] = {entry_type::kMessage, entry_t
 
 bool isConversation(const Entry& entry) {
   return std::ranges::find(kConversationTypes, entry.type) != std::end(kConversationTypes) || shownText(entry) ||
-         earlyEnd(entry);
+         turnAbortReason(entry);
 }
 
 EntryFormat formatOf(const Options& options) {

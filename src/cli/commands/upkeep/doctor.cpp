@@ -161,9 +161,10 @@ void checkMissing(SessionStore& store, const Result<std::vector<MissingSession>>
     return;
   }
   for (const MissingSession& each : *missing) {
-    findings.push_back({.health = Health::Bad,
-                        .what = fmt::format("{}: {}", idAndTitle(store, each.sessionId), missingLog(each.entries)),
-                        .advice = std::string(remedyFor(ProblemKind::Missing))});
+    findings.push_back(
+        {.health = Health::Bad,
+         .what = fmt::format("{}: {}", idAndTitle(store, each.sessionId), missingLogMessage(each.entries)),
+         .advice = std::string(remedyFor(ProblemKind::Missing))});
   }
 }
 

@@ -174,7 +174,7 @@ Result<std::size_t> tellOfMissing(const Context& context, SessionStore& store) {
   BOUGH_TRY(const auto missing, missingSessions(store));
   for (const MissingSession& each : missing) {
     VerifyReport report{.sessionId = each.sessionId, .problemCount = 1};
-    report.problems.push_back({.kind = ProblemKind::Missing, .message = missingLog(each.entries)});
+    report.problems.push_back({.kind = ProblemKind::Missing, .message = missingLogMessage(each.entries)});
     if (context.json) {
       printJson(report);
     } else {

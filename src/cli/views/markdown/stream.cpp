@@ -48,7 +48,7 @@ std::string_view settledPart(std::string_view line) {
   }
   if (line.contains('|')) return {};
   std::string_view part = line.substr(0, lastBreak(line));
-  if (const std::size_t settled = text::settledInline(part); settled < part.size()) {
+  if (const std::size_t settled = text::stablePrefixBytes(part); settled < part.size()) {
     part = part.substr(0, lastBreak(part.substr(0, settled)));
   }
   return hasCertainKind(text::trimmed(part)) ? part : std::string_view();

@@ -167,7 +167,7 @@ Answer<Rows> readOnce(const std::string& path, std::string_view sessionId) {
 }
 
 Result<Rows> readCatalog(const std::string& path, std::string_view sessionId) {
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::none) {
@@ -238,7 +238,7 @@ void saveCounts(sqlite3* database, const Rows& rows, const std::vector<std::stri
 
 bool emptyCatalog(const std::string& folder, const std::vector<std::string>& rewritten) {
   constexpr int kBusyTimeoutMs = 5000;
-  const NoForkMeanwhile noFork;
+  const ForkBlocker forkBlocker;
   if (forkCount() > 0) return false;
   std::error_code error;
   const std::filesystem::path path = std::filesystem::path(folder) / kCatalogFile;

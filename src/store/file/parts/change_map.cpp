@@ -112,9 +112,9 @@ std::uint32_t ChangeMap::groupOf(std::string_view sessionId) {
 SharedWords* ChangeMap::map() {
   Mapped& mapped = *mapped_;
   SharedWords* ready = mapped.ready.load(std::memory_order_acquire);
-  if (ready != nullptr && ready->intact()) return ready;
+  if (ready != nullptr && ready->isIntact()) return ready;
   const std::lock_guard lock(mapped.mutex);
-  if (mapped.shared && mapped.shared->intact()) return mapped.shared.get();
+  if (mapped.shared && mapped.shared->isIntact()) return mapped.shared.get();
   mapped.ready.store(nullptr, std::memory_order_release);
   if (mapped.shared) mapped.retired.push_back(std::move(mapped.shared));
   std::vector<std::uint64_t> initial(kWords, 0);
@@ -146,7 +146,7 @@ std::uint64_t count(SharedWords& shared, std::uint32_t group, ChangeKind kind, s
 }  // namespace
 
 ChangeMap::CountedChange ChangeMap::countBegun(SharedWords* shared, const Change& change) {
-  if (shared == nullptr || !shared->writable()) return {};
+  if (shared == nullptr || !shared->isWritable()) return {};
   const std::uint64_t number = count(*shared, change.group, change.kind, 0);
   if (change.kind == ChangeKind::Names) fillSlot(*shared, number, change.sessionId);
   return {.shared = shared, .number = number};
@@ -154,11 +154,11 @@ ChangeMap::CountedChange ChangeMap::countBegun(SharedWords* shared, const Change
 
 ChangeMap::CountedChange ChangeMap::beginChange(const Change& change) {
   SharedWords* shared = mapped_->ready.load(std::memory_order_acquire);
-  return countBegun(shared != nullptr && shared->whole() ? shared : map(), change);
+  return countBegun(shared != nullptr && shared->isWhole() ? shared : map(), change);
 }
 
 ChangeMap::CountedChange ChangeMap::confirmChange(CountedChange counted, const Change& change) {
-  return counted.shared == nullptr || counted.shared->intact() ? counted : countBegun(map(), change);
+  return counted.shared == nullptr || counted.shared->isIntact() ? counted : countBegun(map(), change);
 }
 
 // Does not check the file again: it would have to be cut short in the moment since the last check.
@@ -172,7 +172,7 @@ void ChangeMap::endChange(CountedChange counted, const Change& change) {
 
 std::optional<std::uint64_t> ChangeMap::nameChanges() {
   SharedWords* shared = map();
-  if (shared == nullptr || !shared->writable()) return std::nullopt;
+  if (shared == nullptr || !shared->isWritable()) return std::nullopt;
   const std::uint64_t ended = shared->words()[kNames + 1].load();
   const std::uint64_t began = shared->words()[kNames].load();
   if (began != ended) return std::nullopt;

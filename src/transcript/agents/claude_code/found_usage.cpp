@@ -8,7 +8,7 @@ namespace bough::transcript::claude_code {
 
 bool takeCopy(FoundAnswer& known, const FoundAnswer& copy) {
   if (copy.file != known.file) return copy.file > known.file;
-  takeGreatest(known.tokens, copy.tokens);
+  raiseTo(known.tokens, copy.tokens);
   return true;
 }
 

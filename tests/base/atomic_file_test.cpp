@@ -1,4 +1,4 @@
-#include "base/system/whole_file.h"
+#include "base/system/atomic_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -41,10 +41,10 @@ class WholeFiles : public testing::Test {
     return found;
   }
   SysResult<void> write(std::string_view bytes, IfPresent ifPresent) const {
-    auto file = WholeFile::create(opened_, "a", 0600);
+    auto file = AtomicFile::create(opened_, "a", 0600);
     if (!file) return std::unexpected(file.error());
     if (auto written = file->write(bytes); !written) return written;
-    return file->place(ifPresent);
+    return file->publish(ifPresent);
   }
   bool canBeWithoutName() const {
     const int file = ::openat(opened_, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
@@ -115,7 +115,7 @@ TEST_F(WholeFiles, ItIsThereAlsoWhereAFileWithoutANameCannotGetOne) {
 
 TEST_F(WholeFiles, WhatWasNotPlacedIsGone) {
   {
-    auto file = WholeFile::create(opened_, "a", 0600);
+    auto file = AtomicFile::create(opened_, "a", 0600);
     ASSERT_TRUE(file);
     ASSERT_TRUE(file->write("half"));
   }
@@ -133,10 +133,10 @@ TEST_F(WholeFiles, TheNextWriterRemovesOldTemporaryFilesOfThatNameAlone) {
     if (each.path().filename() == young) continue;
     fs::last_write_time(each.path(), fs::file_time_type::clock::now() - std::chrono::hours(2));
   }
-  auto file = WholeFile::create(opened_, "a", 0600);
+  auto file = AtomicFile::create(opened_, "a", 0600);
   ASSERT_TRUE(file);
-  ASSERT_TRUE(file->place(IfPresent::Refuse));
-  file->removeLeft();
+  ASSERT_TRUE(file->publish(IfPresent::Refuse));
+  file->removeLeftovers();
   std::set<std::string> expected = others;
   expected.insert("a");
   EXPECT_EQ(names(), expected);

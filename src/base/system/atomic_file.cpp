@@ -1,4 +1,4 @@
-#include "base/system/whole_file.h"
+#include "base/system/atomic_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ int openUnnamed(int folder, mode_t mode) {
   return -1;
 }
 
-void removeLeftOf(int folder, const std::string& name) {
+void removeLeftoversOf(int folder, const std::string& name) {
   constexpr std::uint64_t kOldSeconds = 3'600;
   FolderStream listed = streamOf(folder);
   if (listed == nullptr) return;
@@ -53,25 +53,25 @@ void removeLeftOf(int folder, const std::string& name) {
 
 }  // namespace
 
-WholeFile::WholeFile(int folder, std::string_view name)
+AtomicFile::AtomicFile(int folder, std::string_view name)
     : folder_(folder),
       name_(name),
       temporary_(temporaryName(fmt::format(".{}", name), systemEnvironment().random.next())) {}
 
-WholeFile::WholeFile(WholeFile&& other) noexcept
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : folder_(other.folder_),
       name_(std::move(other.name_)),
       temporary_(std::move(other.temporary_)),
       file_(std::exchange(other.file_, -1)),
       hasTemporaryName_(std::exchange(other.hasTemporaryName_, false)) {}
 
-WholeFile::~WholeFile() {
+AtomicFile::~AtomicFile() {
   if (file_ >= 0) ::close(file_);
   if (hasTemporaryName_) (void)::unlinkat(folder_, temporary_.c_str(), 0);
 }
 
-SysResult<WholeFile> WholeFile::create(int folder, std::string_view name, mode_t mode) {
-  WholeFile made(folder, name);
+SysResult<AtomicFile> AtomicFile::create(int folder, std::string_view name, mode_t mode) {
+  AtomicFile made(folder, name);
   made.file_ = openUnnamed(folder, mode);
   if (made.file_ < 0) {
     BOUGH_TRY(made.openTemporary(mode));
@@ -79,7 +79,7 @@ SysResult<WholeFile> WholeFile::create(int folder, std::string_view name, mode_t
   return made;
 }
 
-SysResult<void> WholeFile::openTemporary(mode_t mode) {
+SysResult<void> AtomicFile::openTemporary(mode_t mode) {
   file_ = ::openat(folder_, temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
   if (file_ < 0) return std::unexpected(errno);
   hasTemporaryName_ = true;
@@ -87,7 +87,7 @@ SysResult<void> WholeFile::openTemporary(mode_t mode) {
 }
 
 // For file systems that can create a file without a name but cannot give it a name later.
-SysResult<void> WholeFile::copyToTemporary() {
+SysResult<void> AtomicFile::copyToTemporary() {
   struct stat info{};
   if (::fstat(file_, &info) != 0) return std::unexpected(errno);
   const int unnamed = std::exchange(file_, -1);
@@ -106,7 +106,7 @@ SysResult<void> WholeFile::copyToTemporary() {
   return copied ? sync() : copied;
 }
 
-SysResult<void> WholeFile::write(std::string_view bytes) {
+SysResult<void> AtomicFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(file_, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
@@ -116,12 +116,12 @@ SysResult<void> WholeFile::write(std::string_view bytes) {
   return {};
 }
 
-SysResult<void> WholeFile::sync() {
+SysResult<void> AtomicFile::sync() {
   if (::fsync(file_) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
   return std::unexpected(errno);
 }
 
-SysResult<void> WholeFile::rename(IfPresent ifPresent) {
+SysResult<void> AtomicFile::rename(IfPresent ifPresent) {
   if (ifPresent == IfPresent::Replace) {
     return orErrno(::renameat(folder_, temporary_.c_str(), folder_, name_.c_str()));
   }
@@ -132,7 +132,7 @@ SysResult<void> WholeFile::rename(IfPresent ifPresent) {
   return orErrno(::unlinkat(folder_, temporary_.c_str(), 0));
 }
 
-SysResult<void> WholeFile::place(IfPresent ifPresent) {
+SysResult<void> AtomicFile::publish(IfPresent ifPresent) {
   if (!hasTemporaryName_) {
     const bool replace = ifPresent == IfPresent::Replace;
     const char* name = replace ? temporary_.c_str() : name_.c_str();
@@ -151,8 +151,8 @@ SysResult<void> WholeFile::place(IfPresent ifPresent) {
   return {};
 }
 
-void WholeFile::removeLeft() const {
-  removeLeftOf(folder_, "." + name_);
+void AtomicFile::removeLeftovers() const {
+  removeLeftoversOf(folder_, "." + name_);
 }
 
 }  // namespace bough

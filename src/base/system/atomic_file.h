@@ -10,28 +10,28 @@
 
 namespace bough {
 
-/// The file has no name until place(), so a killed program leaves nothing behind (O_TMPFILE). On file systems without
-/// O_TMPFILE the file has the name temporaryName("." + name); removeLeft() of a later writer removes such a file when
-/// it is more than an hour old.
-class WholeFile {
+/// The file has no name until publish(), so a killed program leaves nothing behind (O_TMPFILE). On file systems without
+/// O_TMPFILE the file has the name temporaryName("." + name); removeLeftovers() of a later writer removes such a file
+/// when it is more than an hour old.
+class AtomicFile {
  public:
   /// Opens a new file for writing. `folder` is an open folder and must stay open; `name` is the name of the file in it.
-  static SysResult<WholeFile> create(int folder, std::string_view name, mode_t mode);
-  WholeFile(WholeFile&& other) noexcept;
-  WholeFile& operator=(WholeFile&&) = delete;
-  ~WholeFile();
+  static SysResult<AtomicFile> create(int folder, std::string_view name, mode_t mode);
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  ~AtomicFile();
 
   [[nodiscard]] int descriptor() const { return file_; }
   SysResult<void> write(std::string_view bytes);
   /// Succeeds on a file system that does not support sync.
   SysResult<void> sync();
   /// Gives the file its name. Fails with EEXIST when the name is taken and may not be replaced.
-  SysResult<void> place(IfPresent ifPresent);
+  SysResult<void> publish(IfPresent ifPresent);
   /// Removes temporary files that killed writers of this file left. Reads the whole folder.
-  void removeLeft() const;
+  void removeLeftovers() const;
 
  private:
-  WholeFile(int folder, std::string_view name);
+  AtomicFile(int folder, std::string_view name);
   SysResult<void> openTemporary(mode_t mode);
   SysResult<void> copyToTemporary();
   SysResult<void> rename(IfPresent ifPresent);

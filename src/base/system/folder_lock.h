@@ -9,24 +9,24 @@
 namespace bough {
 
 /// Holds the lock of a folder for the lifetime of this object.
-class FolderHold {
+class FolderLock {
  public:
-  FolderHold() = default;
-  FolderHold(FolderHold&& other) noexcept : folder_(std::exchange(other.folder_, -1)) {}
-  FolderHold& operator=(FolderHold&& other) noexcept {
+  FolderLock() = default;
+  FolderLock(FolderLock&& other) noexcept : folder_(std::exchange(other.folder_, -1)) {}
+  FolderLock& operator=(FolderLock&& other) noexcept {
     std::swap(folder_, other.folder_);
     return *this;
   }
-  ~FolderHold();
+  ~FolderLock();
 
   /// Takes a shared lock. Waits a moment while another process holds the folder exclusively, then continues without a
   /// lock. Also continues without a lock when the file system does not support locks.
-  static FolderHold share(const std::string& path);
+  static FolderLock shared(const std::string& path);
   /// Takes the lock exclusively; std::nullopt when anybody else holds it.
-  static std::optional<FolderHold> alone(const std::string& path);
+  static std::optional<FolderLock> tryExclusive(const std::string& path);
 
  private:
-  explicit FolderHold(int folder) : folder_(folder) {}
+  explicit FolderLock(int folder) : folder_(folder) {}
 
   int folder_ = -1;
 };

@@ -10,7 +10,7 @@
 
 namespace bough::json {
 
-class SaidTexts {
+class TextSet {
  public:
   using Use = std::function<void(std::string_view name, std::string_view quoted)>;
 

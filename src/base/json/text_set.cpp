@@ -1,4 +1,4 @@
-#include "base/json/said_texts.h"
+#include "base/json/text_set.h"
 
 #include <algorithm>
 #include <iterator>
@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kShortest = 3;
 constexpr std::size_t kBeginning = 8;  // of a text that a list has shortened
 constexpr std::size_t kTelling = 24;   // shorter texts occur in many texts by chance
-constexpr std::size_t kMostLong = 512;
+constexpr std::size_t kMaxLongTexts = 512;
 
 // Returns false for names whose values are the same in many lines.
 bool mayBeSaid(std::string_view name) {
@@ -91,7 +91,7 @@ std::string_view withoutEllipsis(std::string_view text) {
 
 }  // namespace
 
-void SaidTexts::each(std::string_view json, const Use& use) {
+void TextSet::each(std::string_view json, const Use& use) {
   std::string_view name;
   for (std::size_t at = json.find('"'); at != std::string_view::npos; at = json.find('"', at)) {
     const std::size_t begin = at++;
@@ -108,7 +108,7 @@ void SaidTexts::each(std::string_view json, const Use& use) {
   }
 }
 
-void SaidTexts::add(std::string_view name, std::string_view value) {
+void TextSet::add(std::string_view name, std::string_view value) {
   std::string all;
   each("\"" + std::string(name) + "\":" + std::string(value), [&](std::string_view of, std::string_view quoted) {
     std::string text = wordsOf(quoted);
@@ -118,12 +118,12 @@ void SaidTexts::add(std::string_view name, std::string_view value) {
   addText(std::move(all));
 }
 
-void SaidTexts::addText(std::string text) {
+void TextSet::addText(std::string text) {
   if (text.size() < kShortest || !texts_.insert(text).second) return;
-  if (text.size() >= kBeginning && long_.size() < kMostLong) long_.push_back(std::move(text));
+  if (text.size() >= kBeginning && long_.size() < kMaxLongTexts) long_.push_back(std::move(text));
 }
 
-bool SaidTexts::repeats(std::string_view quoted) const {
+bool TextSet::repeats(std::string_view quoted) const {
   const std::string text = wordsOf(quoted);
   if (text.size() < kShortest) return false;
   if (texts_.contains(text)) return true;
