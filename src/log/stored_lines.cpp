@@ -11,15 +11,6 @@
 namespace bough {
 namespace {
 
-// Returns the digits of the seal that ends directly before a line; std::nullopt when no sealed line ends there.
-SealDigits sealBefore(std::string_view before) {
-  if (!before.ends_with('\n')) return std::nullopt;
-  before.remove_suffix(1);
-  const auto seal = findSeal(bareLine(before));
-  if (!seal) return std::nullopt;
-  return seal->digits;
-}
-
 std::unexpected<ReadFailure> staleIndex() {
   return std::unexpected(ReadFailure::staleIndex());
 }

@@ -59,22 +59,30 @@ class IntactLines final : public ScanSink {
 
 // Returns the seal of the line that ends at this offset of the log. Returns std::nullopt when no line ends there, for
 // example after a rewrite.
-SealDigits sealBefore(ByteSource& log, std::uint64_t offset) {
-  constexpr std::uint64_t kSealBytes = 64;  // more than the length of a seal
-  std::string end(static_cast<std::size_t>(std::min(offset, kSealBytes)), '\0');
+SealDigits sealInLogBefore(ByteSource& log, std::uint64_t offset) {
+  std::string end(static_cast<std::size_t>(std::min<std::uint64_t>(offset, kSealTailBytes)), '\0');
   const auto got = readFully(log, offset - end.size(), end);
-  if (!got || *got != end.size() || !end.ends_with('\n')) return {};
-  const auto seal = findSeal(bareLine(end));
-  return seal ? SealDigits(seal->digits) : SealDigits();
+  if (!got || *got != end.size()) return std::nullopt;
+  return sealBefore(end);
 }
 
-void readRecord(std::string_view text, ByteSource& log, const EntrySerializer& serializer, TornRecord& record) {
+bool isChainedTo(const SealDigits& previous, std::string_view line) {
+  const auto seal = findSeal(line);
+  return seal && sealDigits(previous, line.substr(0, seal->bodyLength), seal->placeText) == seal->digits;
+}
+
+// Reads the entries of a record. Its first line continues the log or, if an erasure has sealed it again, the record
+// before it in the file, which ends with `sealInFile`. Returns the last seal of the record.
+SealDigits readRecord(std::string_view text, ByteSource& log, const SealDigits& sealInFile,
+                      const EntrySerializer& serializer, TornRecord& record) {
   TextSource source(text);
   IntactLines lines(text, serializer, record);
-  ScanState state{.lastSeal = sealBefore(log, record.offset), .countedBytes = UINT64_MAX};
-  // The seal that the first line is chained to may be gone. Then the line must be an entry as a whole.
+  ScanState state{.lastSeal = sealInLogBefore(log, record.offset), .countedBytes = UINT64_MAX};
+  // A log that was rewritten may not have the seal any more. Then the first line must be an entry as a whole.
   state.sealLost = !state.lastSeal;
+  if (isChainedTo(sealInFile, bareLine(text.substr(0, text.find('\n'))))) state.lastSeal = sealInFile;
   if (!scanLog(source, serializer, state, lines)) record.unreadableBytes = text.size();
+  return state.lastSeal;
 }
 
 // Returns the end of the record that begins at `begin`: after the number of bytes that its first line states, or, when
@@ -108,6 +116,7 @@ Result<TornReport> readTornFile(const LogFolders& folders, std::string_view sess
   BOUGH_TRY(const std::size_t got, orError(readFully(*source, 0, file), "read", report.file));
   file.resize(got);
   BOUGH_TRY(const auto log, openLog(folders, sessionId));
+  SealDigits lastSeal;
   for (std::size_t at = 0; at < file.size();) {
     TornRecord& record = report.records.emplace_back();
     const std::string_view rest = std::string_view(file).substr(at);
@@ -119,14 +128,15 @@ Result<TornReport> readTornFile(const LogFolders& folders, std::string_view sess
       // Not written by bough, or a record whose first line was damaged.
       end = std::min(file.find(kBegin, at + 1), file.size());
       record.bytes = end - at;
-      readRecord(std::string_view(file).substr(at, end - at), *log.source, serializer, record);
+      lastSeal = readRecord(std::string_view(file).substr(at, end - at), *log.source, lastSeal, serializer, record);
     } else {
       const std::size_t begin = at + std::min(rest.find('\n'), rest.size() - 1) + 1;
       end = endOf(file, begin, *bytes);
       record.offset = json::findUnsigned(about, "offset").value_or(0);
       record.timestamp = json::findString(about, "timestamp").value_or("");
       record.bytes = end - begin;
-      readRecord(std::string_view(file).substr(begin, end - begin), *log.source, serializer, record);
+      lastSeal =
+          readRecord(std::string_view(file).substr(begin, end - begin), *log.source, lastSeal, serializer, record);
       if (end < file.size() && file[end] == '\n') ++end;
     }
     at = end;

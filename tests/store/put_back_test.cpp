@@ -54,5 +54,40 @@ TEST_F(PutBackTest, AFailedLookForAnEntryChangesNothing) {
   EXPECT_EQ(must(store->loadEntry("s", "c")).parentId, "b");
 }
 
+// The first line is checked against the seal of the log before it, as every line is.
+TEST_F(PutBackTest, ADamagedFirstLineIsNotPutBackAsIntact) {
+  fill("s", 3);
+  store.reset();
+  std::string log = slurp(logPath("s"));
+  log.replace(log.find("m1"), 2, "#1");
+  spill(logPath("s"), log);
+  store = open();
+  must(store->appendSessionEntries("s", {message("on", "on")}));
+  const auto report = must(readTorn(*store, "s"));
+  ASSERT_EQ(report.records.size(), 1U);
+  Ids intact;
+  for (const Entry& entry : report.records[0].entries) intact.push_back(entry.id);
+  EXPECT_EQ(intact, (Ids{"e2", "e3"}));
+  EXPECT_GT(report.records[0].unreadableBytes, 0U);
+  const auto back = must(putBackTorn(*store, "s"));
+  EXPECT_EQ(back.appendedCount, 2U);
+  EXPECT_GT(back.keptBytes, 0U);
+  EXPECT_FALSE(store->loadEntry("s", "e1").has_value());
+  EXPECT_EQ(must(store->loadEntry("s", "e3")).parentId, "e2");
+}
+
+// An erasure seals the lines of the record again, without the seal of the log before them.
+TEST_F(PutBackTest, AnEntryThatWasErasedWhileItWasSetAsideIsIntact) {
+  setAside();
+  store = open();
+  must(store->appendSessionEntries("s", {message("b", "b")}));
+  must(store->maintenance().erase({.sessionId = "s", .entryIds = {"b"}, .by = "me", .reason = "a request"}));
+  const auto report = must(readTorn(*store, "s"));
+  ASSERT_EQ(report.records.size(), 1U);
+  ASSERT_FALSE(report.records[0].entries.empty());
+  EXPECT_EQ(report.records[0].entries[0].id, "b");
+  EXPECT_FALSE(report.records[0].entries[0].payload.contains("\"b\""));
+}
+
 }  // namespace
 }  // namespace bough

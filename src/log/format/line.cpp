@@ -103,6 +103,13 @@ std::optional<Seal> findSeal(std::string_view line) {
   return seal;
 }
 
+SealDigits sealBefore(std::string_view before) {
+  if (!before.ends_with('\n')) return std::nullopt;
+  before.remove_suffix(1);
+  const auto seal = findSeal(bareLine(before));
+  return seal ? SealDigits(seal->digits) : std::nullopt;
+}
+
 bool hadSeal(std::string_view line) {
   const auto isSealText = [](std::string_view text) {
     return findSeal(fmt::format("{{{}{}\"}}", kSealKey, text)).has_value();

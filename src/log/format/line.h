@@ -43,6 +43,10 @@ std::string_view bareLine(std::string_view line);
 /// Finds the seal at the end of a line. Returns std::nullopt when there is no seal in its canonical place.
 std::optional<Seal> findSeal(std::string_view line);
 
+/// Returns the digits of the seal that ends directly before the next line. `before` ends where that line begins; its
+/// last kSealTailBytes are enough. Returns std::nullopt when no sealed line ends there.
+SealDigits sealBefore(std::string_view before);
+
 /// For a line that is an entry but has no seal in its canonical place: returns true when it had a seal that was
 /// damaged, so that its text or its name is not what a writer of seals writes. Returns false for a line that another
 /// tool wrote in its own way.
