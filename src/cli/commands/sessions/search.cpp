@@ -186,9 +186,10 @@ Result<std::vector<SearchHit>> scan(const CatalogView& view, const catalog::Scan
 // Returns at most `limit` hits.
 using Find = std::function<Result<std::vector<SearchHit>>(std::size_t limit)>;
 
-// Returns only hits on one branch. Searches with growing limits until enough hits are on the branch.
+// Returns only hits on one branch; if `branch` is empty, all. Searches with growing limits until enough hits are on it.
 Result<std::vector<SearchHit>> findInBranch(SessionStore& store, const std::string& session, const std::string& branch,
                                             std::size_t wanted, const Find& find) {
+  if (branch.empty()) return find(wanted);
   constexpr std::size_t kGrowth = 8;
   BOUGH_TRY(const auto leaf, resolveEntry(store, session, branch));
   BOUGH_TRY(const auto tree, store.loadTree(session));
@@ -230,7 +231,10 @@ constexpr std::size_t kGuessedSessions = 2'000;
 
 Result<bool> isFound(const CatalogView& view, const std::string& query, const SessionFilter& filter,
                      const Options& options) {
-  BOUGH_TRY(const auto hits, findWords(view, query, filter, options, 1, {}, kGuessedSessions));
+  const Find find = [&](std::size_t most) {
+    return findWords(view, query, filter, options, most, {}, kGuessedSessions);
+  };
+  BOUGH_TRY(const auto hits, findInBranch(*view.store, filter.session, options.branch, 1, find));
   return !hits.empty();
 }
 
@@ -386,8 +390,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     BOUGH_TRY(const auto pattern, textQueryOf(options));
     return scan(view, pattern, filter, options, most, show);
   };
-  BOUGH_TRY(auto hits, options.branch.empty() ? find(limit)
-                                              : findInBranch(*view.store, filter.session, options.branch, limit, find));
+  BOUGH_TRY(auto hits, findInBranch(*view.store, filter.session, options.branch, limit, find));
   pager.reset();
   // Start this after the scan, which needs every core. The copy of another agent's file is removed with this command.
   if (view.isOutOfDate && !view.cannotUpdate && view.temporaryFiles == nullptr) startBackgroundUpdate(view);
