@@ -217,7 +217,9 @@ Result<void> reportDamagedSessions(const Context& context, Catalog& catalog, Ses
   const auto in = [&](std::optional<SessionCondition> condition) {
     filter.condition = condition;
     auto rows = catalog.list({.filter = filter, .limit = kNamed + 1, .models = false});
-    return rows ? std::move(*rows) : std::vector<SessionSummary>();
+    if (!rows) return std::vector<SessionSummary>();
+    titleForks(catalog, *rows);
+    return std::move(*rows);
   };
   const auto namesOf = [&](const std::vector<SessionSummary>& rows) {
     std::string names;

@@ -125,7 +125,10 @@ Result<Found> lookUp(SessionStore& store, const std::string& name) {
     return Found{.session = std::move(match.sessions.front()), .certainty = Certainty::Exact};
   }
   if (match.kind == NameMatch::Kind::IdPrefix) {
-    if (match.sessions.size() > 1) return ambiguous(name, match.sessions, "type more of the id");
+    if (match.sessions.size() > 1) {
+      titleForks(*catalog, match.sessions);
+      return ambiguous(name, match.sessions, "type more of the id");
+    }
     const bool enough = name.size() >= kShortIdSize && isBoughId(match.sessions.front().sessionId);
     return Found{.session = std::move(match.sessions.front()),
                  .certainty = enough ? Certainty::Exact : Certainty::Loose};
@@ -143,6 +146,7 @@ Result<Found> lookUp(SessionStore& store, const std::string& name) {
     if (ending.size() > 1) {
       std::vector<SessionSummary> several;
       for (const std::string& id : ending) several.push_back(session(id));
+      titleForks(*catalog, several);
       return ambiguous(name, several, "type more of the id");
     }
   }
@@ -154,7 +158,8 @@ Result<Found> lookUp(SessionStore& store, const std::string& name) {
 Result<Found> findInCatalog(SessionStore& store, const std::string& name) {
   auto found = lookUp(store, name);
   if (!found || found->session.condition != SessionCondition::Missing) return found;
-  return fail(ErrorCode::NotFound, fmt::format("session {}: {}", idAndTitle(found->session), found->session.problem),
+  return fail(ErrorCode::NotFound,
+              fmt::format("session {}: {}", idAndTitle(store, found->session.sessionId), found->session.problem),
               "put its log back from a copy; `bough doctor` says more");
 }
 
@@ -172,7 +177,7 @@ Result<std::string> findSessionToChange(SessionStore& store, const std::string& 
   // The session may have appeared since the first lookup: created, or restored from the trash.
   const bool isExact = found.certainty == Certainty::Exact || found.session.sessionId == name;
   if (isExact) return std::move(found.session.sessionId);
-  const std::string meant = nameWithTitle(found.session);
+  const std::string meant = nameWithTitle(SessionTitles(store).row(found.session.sessionId).value_or(found.session));
   if (asking && stdinIsTerminal()) {
     BOUGH_TRY(const bool sure, confirm(fmt::format("\"{}\" is session {}. Change it?", name, meant)));
     if (sure) return std::move(found.session.sessionId);

@@ -46,6 +46,10 @@ Result<void> readHome(SessionStore& store, Catalog& catalog, bool json, Home& ho
     BOUGH_TRY(auto found, catalog.list({.filter = {.condition = condition}, .limit = kSessionsShown, .models = false}));
     std::ranges::move(found, std::back_inserter(home.attention));
   }
+  if (!json) {
+    titleForks(catalog, home.recent);
+    titleForks(catalog, home.attention);
+  }
   std::vector<std::string> shown;
   for (const SessionSummary& row : home.recent) shown.push_back(row.sessionId);
   // Numbers are a convenience: if they cannot be stored, the page is shown anyway. Programs do not see them.

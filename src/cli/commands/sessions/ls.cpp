@@ -400,6 +400,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   for (SessionSummary& row : rows) {
     if (!isOfAgents) nameLostOrigin(*view.catalog, *view.store, row);
   }
+  if (!context.json) titleForks(*view.catalog, rows);
   const bool damaged = reportDamagedRows(*view.store, rows);
   const ExitCode code = damaged && context.strict ? kProblem : kDone;
   if (context.json) {
@@ -422,7 +423,6 @@ Result<ExitCode> run(const Context& context, const Options& options) {
     }
     return code;
   }
-  titleForks(*view.catalog, rows);
   printTable(*view.catalog, rows, readDetails(*view.store, rows, options, prices), options);
   if (more)
     printMessage(fmt::format("showing the first {}; --all shows every session, --limit N another number", limit));

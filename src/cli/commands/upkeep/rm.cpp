@@ -39,11 +39,14 @@ void printResult(SessionStore& store, const TrashedSession& moved, bool json) {
 std::vector<std::string> titled(SessionStore& store, const std::vector<std::string>& sessionIds) {
   auto catalog = Catalog::open(store);
   if (catalog) (void)(*catalog)->catchUp();
-  std::vector<std::string> names;
+  std::vector<SessionSummary> rows;
   for (const std::string& id : sessionIds) {
-    const auto row = catalog ? (*catalog)->session(id) : Result<SessionSummary>(std::unexpected(catalog.error()));
-    names.push_back("session " + (row ? nameWithTitle(*row) : exactName(id)));
+    auto row = catalog ? (*catalog)->session(id) : Result<SessionSummary>(std::unexpected(catalog.error()));
+    rows.push_back(row ? std::move(*row) : SessionSummary{.sessionId = id});
   }
+  if (catalog) titleForks(**catalog, rows);
+  std::vector<std::string> names;
+  for (const SessionSummary& row : rows) names.push_back("session " + nameWithTitle(row));
   return names;
 }
 
