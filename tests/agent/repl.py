@@ -109,6 +109,20 @@ def test_ctrl_c_stops_the_model_and_not_the_chat(folder, bough):
     chat.close()
 
 
+def test_a_session_that_was_only_named_can_be_opened_again(folder, bough):
+    chat = Chat(folder, bough, "bough chat --new")
+    chat.ready()
+    chat.key("C-d")
+    screen = chat.wait(lambda screen: screen.rstrip().endswith("ready>"))
+    check("To come back" not in screen, "an empty session is gone", screen)
+    chat.type("clear; bough chat --new")
+    chat.ready()
+    chat.say("/name Only a name")
+    chat.key("C-d")
+    chat.wait(lambda screen: "To come back: bough resume" in screen and screen.rstrip().endswith("ready>"))
+    chat.close()
+
+
 def test_what_was_said_last_is_what_was_typed(folder, bough):
     chat = Chat(folder, bough, "bough chat --yes")
     pathlib.Path(f"{folder}/place/notes.md").write_text("what the file holds\n")
@@ -123,7 +137,7 @@ def test_what_was_said_last_is_what_was_typed(folder, bough):
     chat.say("/back")
     chat.say("/back")
     chat.key("C-d")
-    chat.wait(lambda screen: screen.rstrip().endswith("ready>"))
+    chat.wait(lambda screen: "To come back" in screen and screen.rstrip().endswith("ready>"))
     chat.type("clear; bough chat")
     screen = chat.ready()
     check("› see @notes.md" in screen, "what was typed is there", screen)

@@ -154,11 +154,13 @@ Result<void> beginSession(OpenedChat& opened) {
   return {};
 }
 
-void removeUnusedSession(OpenedChat& opened) {
+bool removeUnusedSession(OpenedChat& opened) {
   const agent::StartingPoint created = std::exchange(opened.created, {});
-  if (created.sessionId.empty()) return;
-  // Fails when another process has written into the session; then the session stays.
-  (void)opened.store->maintenance().remove({.sessionId = created.sessionId, .expectedTail = created.tailId});
+  if (created.sessionId.empty()) return false;
+  // Fails when anything was written into the session; then the session stays.
+  return opened.store->maintenance()
+      .remove({.sessionId = created.sessionId, .expectedTail = created.tailId})
+      .has_value();
 }
 
 std::string reopenCommand(const Context& context, const OpenedChat& opened) {

@@ -42,8 +42,8 @@ Result<OpenedChat> openChat(const Context& context, const agent::ChatOptions& op
 /// Creates a session and opens it.
 Result<void> beginSession(OpenedChat& opened);
 /// Removes the session that this chat created if nothing was written into it. Called after another session was opened,
-/// and at the end.
-void removeUnusedSession(OpenedChat& opened);
+/// and at the end. Returns true when that session was removed.
+bool removeUnusedSession(OpenedChat& opened);
 
 /// Returns the user's last message and the last answer to it, cut to some lines; empty when nothing was said yet.
 std::string lastExchange(const OpenedChat& opened);

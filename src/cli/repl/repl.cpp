@@ -93,10 +93,9 @@ class Repl {
       handle(*line);
     }
     (void)dropQueue();
-    if (!opened_.chat->place().headId.empty()) {
+    if (!removeUnusedSession(opened_)) {
       printWrapped(styled(Style::Dim, "To come back: ") + reopenCommand(context_, opened_));
     }
-    removeUnusedSession(opened_);
     return kDone;
   }
 
