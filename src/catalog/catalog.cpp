@@ -393,7 +393,7 @@ Result<CatchUpReport> Catalog::rebuild(const CatchUpOptions& options) {
       return fail(ErrorCode::ReadOnly,
                   opened.notes.empty() ? fmt::format("the catalog in {} cannot be written to", state.store.folder())
                                        : opened.notes.front(),
-                  "nothing was rebuilt; lists and searches work all the same");
+                  "nothing was rebuilt; lists and searches still work");
     }
     state.notes.clear();
     state.adopt(std::move(opened));

@@ -193,7 +193,8 @@ Result<Intake::Outcome> Intake::run(const std::string& sessionId, std::optional<
   }
   // Recovery asks this row before it sets bytes aside as torn. A row that counts less would protect less.
   if (state->trailingInDoubt && row_.countedBytes > state->bytes - state->trailingBytes) {
-    return fail(ErrorCode::Busy, "its log seems to end before what was counted of it, and that cannot be asked now");
+    return fail(ErrorCode::Busy,
+                "its log seems shorter than what the catalog counted, and the catalog cannot be read now");
   }
   if (auto read = readLog(*state); !read) return saveDamaged(read.error());
   return Outcome::Updated;

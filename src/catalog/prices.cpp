@@ -114,7 +114,7 @@ Result<PriceTable> PriceTable::parse(std::string_view text) {
   PriceTable table;
   const auto wrong = [](std::size_t line, std::string_view what) {
     return fail(ErrorCode::InvalidArgument, fmt::format("line {} of the prices: {}", line, what),
-                "lines of: model input output cacheRead cacheWrite, in dollars for a million tokens");
+                "lines of: model input output cacheRead cacheWrite, in dollars per million tokens");
   };
   if (text.size() > kMaxTableBytes) return wrong(1, "the table is longer than a megabyte");
   for (std::size_t number = 1; !text.empty(); ++number) {

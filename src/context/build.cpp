@@ -135,7 +135,7 @@ class Builder {
     if (text) addUserText(entry.id, std::string(kSummaryIntro) + *text);
     if (!text) note(Change::Invalid, entry.id, "summary", "the entry has no summary text");
     if (!branch_.summaryProblem.empty()) note(Change::Invalid, entry.id, "firstKeptEntryId", branch_.summaryProblem);
-    note(Change::LeftOut, entry.id, "messages", "its summary stands for the messages before the first one it keeps");
+    note(Change::LeftOut, entry.id, "messages", "its summary replaces the messages before the first one it keeps");
   }
 
   // Adds a placeholder for an entry in a damaged line: the report says where the line is, and the placeholder keeps its

@@ -25,7 +25,7 @@ class Signatures {
     const std::size_t place = found == indexes_.end() ? 0 : found->second;
     if (changes_.system || place < branch_.systemSince) return "the system prompt before it changed";
     if (changes_.tools || place < branch_.toolsSince) return "the tools before it changed";
-    if (branch_.summary && place < branch_.summarySince) return "a summary stands for the messages before it";
+    if (branch_.summary && place < branch_.summarySince) return "a summary replaces the messages before it";
     if (changes_.turnsLeftOut) return "turns before it were left out";
     if (firstRedacted_ < place) {
       return fmt::format("entry {} before it was redacted", branch_.entries[firstRedacted_].id);

@@ -77,7 +77,7 @@ std::string problemOf(SessionStore& store, const std::string& sessionId) {
   if (!state->lostSession.empty())
     return fmt::format("its beginning is lost with part of session {}", state->lostSession);
   const auto missing = missingFromLog(store, sessionId);
-  if (!missing) return "whether it held more once is not known: " + missing.error().message;
+  if (!missing) return "it is unknown whether entries are missing at its end: " + missing.error().message;
   if (!missing->empty()) return *missing;
   if (state->trailingBytes > 0) return counted(state->trailingBytes, "byte") + " at the end are not a complete batch";
   if (!state->origin) return {};

@@ -27,7 +27,7 @@ Result<StoreSettings> SessionStore::settings() {
     return fail(newer ? ErrorCode::NewerFormat : ErrorCode::Damaged,
                 fmt::format("the settings of {} {}", impl_->backend->describe(),
                             newer ? "were written by a newer bough" : "cannot be understood"),
-                newer ? "upgrade bough" : "correct settings.json there, or delete it: then everything is as at first");
+                newer ? "upgrade bough" : "correct settings.json there, or delete it: then the defaults apply");
   }
   return found;
 }

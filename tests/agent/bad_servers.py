@@ -22,7 +22,7 @@ CASES = [
     (401, "application/json", json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}"}}), "check "),
     (404, "application/json", '{"error":{"message":"no such model"}}', "is there a model"),
     (400, "application/json", '{"error":{"message":"bad ' + KEY[:14] + '…"}}', KEY[:14]),
-    (400, "application/json", '{"error":{"message":"' + "x" * 290 + KEY + '"}}', "say it differently"),
+    (400, "application/json", '{"error":{"message":"' + "x" * 290 + KEY + '"}}', "rephrase the message"),
     (401, "application/json", '{"error":{"message":"Incorrect: ' + ESCAPED + '"}}', "Incorrect: [key]"),
     (401, "application/json", '{"error":{"info":"' + "x" * 270 + ESCAPED + '"}}', "check "),
     (401, "application/json", '{"error":{"message":"{\\"is\\":\\"' + ESCAPED.replace("\\", "\\\\") + '\\"}"}}', "[key]"),

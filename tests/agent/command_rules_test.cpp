@@ -292,8 +292,9 @@ TEST(CommandRules, WhatNeverTakesEffectIsSaid) {
   }
   EXPECT_EQ(whyAllowsNothing("a; b"), "it has shell syntax");
   EXPECT_EQ(whyAllowsNothing("make "), "it has a blank at an end");
-  EXPECT_EQ(commandQuestion("wc -l a.txt", {"wc -l *", " *", "*"}),
-            "run: wc -l a.txt\nwc -l * is allowed, but it is no pattern; without the * it allows arguments");
+  EXPECT_EQ(
+      commandQuestion("wc -l a.txt", {"wc -l *", " *", "*"}),
+      "run: wc -l a.txt\nwc -l * is allowed, but it is not a pattern; without the * the rule also allows arguments");
 }
 
 TEST(CommandRules, WhatGitRunsIsAskedAbout) {

@@ -97,15 +97,15 @@ TEST(ProviderError, AnErrorWithTheStatusOfASuccessHasTheHintOfItsKind) {
     std::string hint;
   };
   const Case cases[] = {
-      {R"({"type":"overloaded_error","message":"busy"})", "wait, then say it again"},
-      {R"({"code":503,"message":"busy"})", "wait, then say it again"},
+      {R"({"type":"overloaded_error","message":"busy"})", "wait, then send the message again"},
+      {R"({"code":503,"message":"busy"})", "wait, then send the message again"},
       {R"({"code":429,"message":"slow down"})", "too many requests"},
       {R"({"type":"invalid_request_error","message":"prompt is too long: 9 tokens"})", "/compact"},
-      {R"({"type":"invalid_request_error","message":"bad word"})", "say it differently"},
+      {R"({"type":"invalid_request_error","message":"bad word"})", "rephrase the message"},
       {R"({"type":"authentication_error","message":"no"})", "check the key"},
       {R"({"type":"not_found_error","message":"no"})", "is there a model m"},
       {R"({"code":"insufficient_quota","message":"no"})", "add credit"},
-      {R"({"code":1210,"message":"no"})", "say it again, or /model"},
+      {R"({"code":1210,"message":"no"})", "send the message again, or choose another model with /model"},
   };
   const Endpoint endpoint{
       .provider = "x", .model = "m", .dialect = Dialect::OpenaiChat, .baseUrl = "http://127.0.0.1:1/v1"};

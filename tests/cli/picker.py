@@ -25,7 +25,7 @@ def key(terminal, *names):
 def leave_filter(terminal):
     """Escape and a letter at once would be Alt and that letter."""
     key(terminal, "Escape")
-    terminal.wait(lambda screen: "q end" in screen)
+    terminal.wait(lambda screen: "q quit" in screen)
 
 
 def with_sessions(folder, bough, **size):
@@ -220,7 +220,7 @@ def test_previews_are_rendered(folder, bough):
             check(re.search("\033\\[1m.*done", colors), "with its emphasis", colors)
             check(terminal.broke_nothing(), f"every line fits {width} columns: {command}", screen)
             key(terminal, "Escape")
-            terminal.wait(lambda screen: "q end" in screen)
+            terminal.wait(lambda screen: "q quit" in screen)
             key(terminal, "q")
             terminal.wait(lambda screen: opened(screen) if command != "bough" else screen.rstrip().endswith(PROMPT))
         terminal.close()
@@ -307,7 +307,7 @@ def test_the_tree_of_a_chat_moves_the_head_and_brings_a_message_back(folder, bou
     terminal.wait(lambda screen: "second thing" in selected(screen) and "of 6" in screen)
     key(terminal, "Enter")
     screen = terminal.wait(lambda screen: screen.rstrip().endswith("› second thing"))
-    said = screen.split("the later messages stay as a branch; the conversation goes on here:")
+    said = screen.split("the later messages stay as a branch; the conversation continues here:")
     check(len(said) == 2 and "You said: first thing" in said[1], "it says what happened, and where the conversation goes on", screen)
     terminal.type(" again")
     screen = terminal.wait(lambda screen: "You said: second thing again" in screen and opened(screen))

@@ -24,7 +24,7 @@ SEAL = re.compile(r'("seal":"\d+/\d+ )[0-9a-f]{8}"')
 
 
 # What only the file backend prints.
-FILES = re.compile(r'(?:^|[ (]+)\d[\d.]* [kMG]?B\b|"bytes\w*":\d+|"seal":"\d+/\d+ <crc>"|"indexRebuilt":\w+|  \((?:not made yet|0 sessions)\)| +size(?=  state)', re.M)
+FILES = re.compile(r'(?:^|[ (]+)\d[\d.]* [kMG]?B\b|"bytes\w*":\d+|"seal":"\d+/\d+ <crc>"|"indexRebuilt":\w+|  \((?:not created yet|0 sessions)\)| +size(?=  state)', re.M)
 
 
 def commands(text):

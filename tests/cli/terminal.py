@@ -327,7 +327,7 @@ def test_the_help_and_the_list_of_the_chat_fit_40_columns(folder, bough):
     terminal.type("clear; bough chat")
     terminal.wait(lambda screen: screen.rstrip().endswith("›"))
     terminal.type("/help")
-    screen = terminal.wait(lambda screen: "say a / and a !." in " ".join(screen.split()))
+    screen = terminal.wait(lambda screen: "begins with / or !." in " ".join(screen.split()))
     check(terminal.broke_nothing(), "no line of /help is wider than the terminal", screen)
     check(re.search(r"^  /model \[NAME\]\n      show or change", screen, re.M), "what a command does is below it, indented", screen)
     terminal.type("/sessions 3")

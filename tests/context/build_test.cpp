@@ -256,7 +256,7 @@ TEST_F(BuildContext, TheReportSaysWhichSignaturesHoldAndWhatBreaksThem) {
   EXPECT_EQ(changed.report.signatures[0].reason, "the system prompt before it changed");
   EXPECT_EQ(changed.report.signatures[1].state, SignatureState::Valid);
   add(entry_type::kCompactionSummary, R"({"summary":"sum","firstKeptEntryId":"a2"})");
-  EXPECT_EQ(build().report.signatures[0].reason, "a summary stands for the messages before it");
+  EXPECT_EQ(build().report.signatures[0].reason, "a summary replaces the messages before it");
 }
 
 TEST_F(BuildContext, OfALongBranchTheEndIsEnoughAndTheSummaryIsFoundHoweverFarBack) {

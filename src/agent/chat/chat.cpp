@@ -38,14 +38,14 @@ void writeModel(json::Writer& writer, const std::string& name) {
 
 // Returns one line: nothing is lost, or the fields that the other provider will not see.
 std::string compatibilityLine(const CompatibilityReport& report) {
-  if (report.lossyFields.empty()) return "the whole conversation is readable for it";
+  if (report.lossyFields.empty()) return "it can read the whole conversation";
   std::string out;
   for (std::size_t i = 0; i < std::min(report.lossyFields.size(), kShownLosses); ++i) {
     out += fmt::format("{}{} ×{}", i == 0 ? "" : ", ", report.lossyFields[i], report.lossyCounts[i]);
   }
   if (report.lossyFields.size() > kShownLosses) out += ", …";
   if (report.lossyMessages > 0) out += fmt::format(" in {} of {} messages", report.lossyMessages, report.messages);
-  return fmt::format("it does not see {}; all of it stays stored", out);
+  return fmt::format("it does not see {}; the session keeps all of it", out);
 }
 
 // Returns true when the user said the entry.
@@ -64,25 +64,26 @@ std::string fallbackModel(const ChatOptions& options) {
 AgentEvent fallbackModelNotice(const ChatOptions& options, const std::string& model) {
   const std::string why = options.defaultModel.empty() ? whyDefaultModel() : "it is the default model";
   return {.kind = EventKind::Notice,
-          .text = fmt::format("nothing says which model this conversation was with; {} goes on with it, because {} "
-                              "(--model or /model chooses another one)",
+          .text = fmt::format("the session does not say which model it used; continuing with {}, because {} (choose "
+                              "another model with --model or /model)",
                               model, why)};
 }
 
 // Fails when a conversation must not continue with a model that the user did not choose.
 Result<void> checkUnchosenModel(const ConversationModel& known, const std::string& name) {
-  constexpr const char* kHint = "choose the model that goes on, with --model; it is written PROVIDER/MODEL";
+  constexpr const char* kHint = "choose the model to continue with: --model PROVIDER/MODEL";
   const std::string recorded = known.name.full();
   if (!recorded.empty() && known.name.provider.empty()) {
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("this conversation is with {}, and nothing says of which provider", recorded), kHint);
+                fmt::format("this conversation used the model {}, and its provider is not recorded", recorded), kHint);
   }
   if (known.lastUnnamedProvider.empty()) return {};
   if (recorded.empty() && isSameProvider(name.substr(0, name.find('/')), known.lastUnnamedProvider)) return {};
-  return fail(ErrorCode::InvalidArgument,
-              fmt::format("this conversation is with a model of {} that nothing names, and {} is not of {}",
-                          known.lastUnnamedProvider, name, known.lastUnnamedProvider),
-              kHint);
+  return fail(
+      ErrorCode::InvalidArgument,
+      fmt::format("this conversation used a model of {} whose name is not recorded, and {} is not a model of {}",
+                  known.lastUnnamedProvider, name, known.lastUnnamedProvider),
+      kHint);
 }
 
 bool isLevel(const std::string& level) {
@@ -161,10 +162,9 @@ Result<void> Chat::chooseModel() {
   }
   auto provider = makeProvider(name, options_.http);
   if (!provider && !asked && !recorded.empty()) {
-    return fail(
-        ErrorCode::InvalidArgument,
-        fmt::format("this conversation is with {}, which cannot be used now: {}", name, provider.error().message),
-        provider.error().hint);
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("this conversation used {}, which cannot be used now: {}", name, provider.error().message),
+                provider.error().hint);
   }
   if (!provider) return std::unexpected(provider.error());
   provider_ = std::move(*provider);
@@ -249,8 +249,8 @@ Result<bool> Chat::recordSetup() {
   if (first) writer.key("tools").raw(toolDefinitions(builtInTools()));
   BOUGH_TRY(appendNow(first ? entry_type::kRuntimeInit : entry_type::kSystemPromptOverride, writer.endObject().take()));
   if (first) return true;
-  std::string why = "the instructions for the model have changed; the new ones hold from here on";
-  if (base != recordedBase) why = "the system prompt has changed; the new one holds from here on";
+  std::string why = "the instructions for the model have changed; the new ones apply from here on";
+  if (base != recordedBase) why = "the system prompt has changed; the new one applies from here on";
   if (setup.folder != folder()) why = fmt::format("the tools work in {} now, not in {}", folder(), setup.folder);
   listener_.onEvent({.kind = EventKind::Notice, .text = std::move(why)});
   return false;
@@ -285,7 +285,7 @@ Result<TurnReport> Chat::say(const UserMessage& typed) {
   for (const std::string& block : typed.blocks) message.blocks.push_back(withoutKeys(block));
   const std::string& text = message.text;
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
-    return fail(ErrorCode::InvalidArgument, "there is nothing to say", "type a message");
+    return fail(ErrorCode::InvalidArgument, "the message is empty", "type a message");
   }
   if (!json::check(json::quoted(text))) {
     return fail(ErrorCode::InvalidArgument, "the message is not valid UTF-8",
@@ -344,9 +344,11 @@ Result<TurnReport> Chat::resume(ResumeWhat what) {
   BOUGH_TRY(const Interruption found, findInterruption(store_, at_));
   BOUGH_TRY(const Setup setup, setupAt(store_, at_));
   if (found.kind == Interruption::Kind::Calls && setup.folder != folder()) {
-    listener_.onEvent({.kind = EventKind::Notice,
-                       .text = fmt::format("a turn was interrupted in {}; it is not finished here, in {} (--folder)",
-                                           setup.folder, folder())});
+    listener_.onEvent(
+        {.kind = EventKind::Notice,
+         .text = fmt::format(
+             "a turn was interrupted in the folder {}; it is not finished in {} (--folder chooses the folder)",
+             setup.folder, folder())});
     return TurnReport{.end = at_};
   }
   // Otherwise the answer to the old message would look like the answer to the next prompt.
@@ -369,7 +371,7 @@ Result<TurnReport> Chat::finished(Result<TurnReport> report) {
 
 Result<std::string> Chat::setModel(const std::string& name) {
   BOUGH_TRY(auto provider, makeProvider(name, options_.http));
-  std::string line = "the conversation begins with it";
+  std::string line = "a new conversation begins with this model";
   if (!at_.headId.empty()) {
     // Judge the model by the context it would get next.
     BOUGH_TRY(
@@ -400,7 +402,7 @@ Result<std::string> Chat::setThinkingLevel(const std::string& level) {
   }
   if (provider_->takesThinking(level)) return "thinking " + level;
   return fmt::format("thinking {}; {} {}", level, provider_->name(),
-                     level == "off" ? "cannot be told so and goes on as its provider decides" : "does not think");
+                     level == "off" ? "has no such setting; its provider decides" : "does not think");
 }
 
 Result<std::optional<CompactionReport>> Chat::compactNow(const std::string& keep) {

@@ -40,7 +40,7 @@ Result<Descriptor> lockByte(const std::string& storeFolder, const std::string& s
   if (::fcntl(file.get(), F_OFD_SETLK, &range) == 0) return file;
   if (errno != EAGAIN && errno != EACCES) return std::unexpected(systemError(errno, "lock", path));
   return fail(ErrorCode::Busy, "another chat is in the middle of a turn in this session",
-              "wait for it, or use --on-conflict branch to go on beside it");
+              "wait for it, or use --on-conflict branch to continue on a branch of your own");
 }
 
 }  // namespace

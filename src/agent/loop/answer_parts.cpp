@@ -35,7 +35,7 @@ bool isUnusual(Dialect dialect, std::string_view stopReason) {
 // The error for an unusable answer. It is the provider's fault: the prompt was not refused.
 std::unexpected<Error> unusable(std::string_view why) {
   return fail(ErrorCode::Io, fmt::format("the provider's answer cannot be used: {}", why),
-              "say it again, or change the model");
+              "send the message again, or change the model");
 }
 
 }  // namespace

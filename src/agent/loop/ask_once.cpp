@@ -34,7 +34,7 @@ Result<std::string> askOnce(const Agent& agent, std::string_view instruction, st
     if (isComplete) return std::move(parts.text);
     if (limit < most) continue;
     return parts.isCutOff() ? fail(ErrorCode::Io, "the answer was cut off at the model's limit",
-                                   "take another model: /model, --model")
+                                   "choose another model: /model, --model")
                             : fail(ErrorCode::Io, "the answer is empty", "try again");
   }
 }

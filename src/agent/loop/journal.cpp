@@ -25,8 +25,9 @@ bool concernsCall(const Entry& entry, const std::string& toolCallId) {
 }
 
 std::unexpected<Error> conflictError() {
-  return fail(ErrorCode::Conflict, "another chat has continued this session meanwhile",
-              "nothing was sent; look at what was said (/history), then say it again, or use --on-conflict branch");
+  return fail(
+      ErrorCode::Conflict, "another chat has continued this session meanwhile",
+      "nothing was sent; look at what was said (/history), then send the message again, or use --on-conflict branch");
 }
 
 }  // namespace

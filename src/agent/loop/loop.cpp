@@ -79,7 +79,7 @@ bool exceedsWindow(const Error& error) {
 }
 
 constexpr const char* kTooLongHint =
-    "say less at once, or take a model with a larger window: /model, --model; --window says how large it is";
+    "say less at once, or choose a model with a larger window: /model, --model; --window says how large it is";
 
 std::string newId() {
   static IdGenerator generator(systemEnvironment().clock, systemEnvironment().random);
@@ -348,7 +348,7 @@ class Turn {
   Result<void> storeWithoutMessage(const Answer& answer) {
     if (!answer.aborted) {
       return handleMissingAnswer(
-          fail(ErrorCode::Io, "the provider's answer was empty", "say it again, or differently").error());
+          fail(ErrorCode::Io, "the provider's answer was empty", "send the message again, or rephrase it").error());
     }
     done_ = true;
     std::vector<Entry> batch;

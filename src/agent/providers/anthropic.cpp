@@ -112,7 +112,7 @@ class AnthropicReader final : public StreamReader {
     const bool isNumbered = json::findMember(data, "index").has_value();
     const std::uint64_t last = blocks_.size() - (type == "content_block_start" || blocks_.empty() ? 0 : 1);
     const std::uint64_t index = json::findUnsigned(data, "index").value_or(isNumbered ? kMaxBlocks : last);
-    if (index >= kMaxBlocks) return fail(ErrorCode::Damaged, "an event names a block that cannot be");
+    if (index >= kMaxBlocks) return fail(ErrorCode::Damaged, "an event names a block that does not exist");
     if (index >= blocks_.size()) blocks_.resize(index + 1);
     StreamedBlock& block = blocks_[index];
     if (type == "content_block_stop") {

@@ -30,7 +30,7 @@ class GeminiReader final : public StreamReader {
     if (const auto feedback = json::findMember(event.data, "promptFeedback")) {
       if (const auto reason = json::findString(*feedback, "blockReason")) {
         return fail(ErrorCode::InvalidArgument, fmt::format("the provider refused the prompt: {}", *reason),
-                    "say it differently");
+                    "rephrase the message");
       }
     }
     json::ArrayReader candidates(memberOr(event.data, "candidates", "[]"));

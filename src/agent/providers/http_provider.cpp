@@ -246,7 +246,7 @@ class HttpProvider final : public Provider {
     Error error = fail(ErrorCode::Io,
                        hasEvents ? fmt::format("the answer of {} broke off", name())
                                  : fmt::format("{} answered without a single event", name()),
-                       "say it again to go on")
+                       "send the message again to continue")
                       .error();
     error.retryable = true;
     return error;

@@ -170,7 +170,7 @@ std::string answerText(const Situation& situation, const Plan& plan) {
   if (!situation.results.empty()) return resultsText(situation);
   return fmt::format(
       "I am bough's offline model: no key, no network, no thoughts of my own. You said: {}\n\n"
-      "Ask me to use a tool, one a line: `read FILE`, `write FILE: TEXT`, `edit FILE: OLD => NEW`, `ls`, "
+      "Ask me to use a tool, one per line: `read FILE`, `write FILE: TEXT`, `edit FILE: OLD => NEW`, `ls`, "
       "`grep PATTERN`, `bash COMMAND`. For a real model set a key, such as ANTHROPIC_API_KEY.",
       cut(text::trimmed(situation.prompt)));
 }

@@ -89,7 +89,7 @@ class OpenaiResponsesReader final : public StreamReader {
                         (type.empty() || items_.back().type.empty() || items_.back().type == type);
     const std::uint64_t next = items_.size() - (goesOn ? 1 : 0);
     const std::uint64_t index = json::findUnsigned(data, "output_index").value_or(isNumbered ? kMaxItems : next);
-    if (index >= kMaxItems) return fail(ErrorCode::Damaged, "an event names an item that cannot be");
+    if (index >= kMaxItems) return fail(ErrorCode::Damaged, "an event names an item that does not exist");
     if (index >= items_.size()) items_.resize(index + 1);
     return &items_[index];
   }

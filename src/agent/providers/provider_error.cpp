@@ -39,17 +39,17 @@ std::string hintFor(const Endpoint& endpoint, const HttpResponse& response) {
   if (isSpendLimit(response.body)) return "raise the limit or add credit with the provider; asking again does not help";
   switch (response.status) {
     case 400:
-    case 422: return "say it differently, or choose another model: /model, --model";
+    case 422: return "rephrase the message, or choose another model: /model, --model";
     case 401:
     case 403: return fmt::format("check {}", endpoint.keyVariable.empty() ? "the key" : endpoint.keyVariable);
     case 404: return fmt::format("is there a model {} at {}?", endpoint.model, withoutCredentials(endpoint.baseUrl));
     case 413: return "the context is too large; /compact shortens it";
     case 402: return "add credit with the provider; asking again does not help";
-    case 429: return "too many requests; wait, then say it again";
+    case 429: return "too many requests; wait, then send the message again";
     default: break;
   }
   if (response.status < 400) return "redirects are not followed; " + checkBaseUrl(endpoint);
-  return isWorthRetrying(response) ? "wait, then say it again" : checkBaseUrl(endpoint);
+  return isWorthRetrying(response) ? "wait, then send the message again" : checkBaseUrl(endpoint);
 }
 
 // Servers that route to other providers' models name the kind of an error only by its status.
@@ -101,7 +101,7 @@ std::optional<ReportedError> reportedErrorIn(std::string_view text) {
 Error errorFrom(const ReportedError& reported, std::string_view text) {
   const auto& [message, kind, status] = reported;
   Error out = fail(ErrorCode::Io, kind.empty() ? message : fmt::format("{} ({})", message, kind),
-                   "say it again, or /model takes another one")
+                   "send the message again, or choose another model with /model")
                   .error();
   if (isAboutPrompt(kind) || status == 400 || status == 413 || status == 422 || kind == "invalid_request_error" ||
       kind == "INVALID_ARGUMENT")

@@ -26,7 +26,7 @@ constexpr std::string_view kShellSyntax = ";|&`$()<>\n\r\\{}";
 constexpr std::size_t kManyLines = 8;
 // Many users write this for "with any arguments", which needs no mark here.
 constexpr std::string_view kAnyArguments = " *";
-constexpr std::string_view kIsNoPattern = "it is no pattern; without the * it allows arguments";
+constexpr std::string_view kIsNoPattern = "it is not a pattern; without the * the rule also allows arguments";
 
 // The words after the allowed ones, and the places where the shell would expand a word. The shell leaves quoted text
 // alone.

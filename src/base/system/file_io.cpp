@@ -67,7 +67,7 @@ Error systemError(int number, std::string_view what, std::string_view path) {
       break;
     case EMFILE:
     case ENFILE:
-      error.hint = "raise the limit of open files (`ulimit -n`), or let programs end that hold many";
+      error.hint = "raise the limit of open files (`ulimit -n`), or end programs that hold many";
       error.retryable = true;
       break;
     case EINTR:

@@ -124,8 +124,7 @@ Result<ParsedSearch> parseSearch(std::string_view query) {
   if (wanted.empty()) {
     const bool onlyWithout = !unwanted.empty();
     return fail(ErrorCode::InvalidArgument,
-                onlyWithout ? "there is only what entries must not hold, and nothing to look for"
-                            : "there is no word to look for",
+                onlyWithout ? "the query excludes words, but has no word to look for" : "there is no word to look for",
                 kHint);
   }
   wanted += ")";

@@ -122,7 +122,7 @@ class ShapeReader {
 Result<std::string> jsonSchema(std::string_view command) {
   const auto shape = std::ranges::find(commandShapes(), command, &JsonShape::name);
   if (shape == commandShapes().end()) {
-    return fail(ErrorCode::NotFound, fmt::format("{} has no answer for programs", command),
+    return fail(ErrorCode::NotFound, fmt::format("{} has no JSON output", command),
                 "without a name, the commands that have one are listed");
   }
   json::Writer writer;

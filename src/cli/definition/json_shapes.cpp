@@ -52,7 +52,7 @@ constexpr auto kParts = std::to_array<JsonShape>({
      "Model[]}",
      "`withoutId` is the number of messages that may be counted twice, because they have no id that distinguishes a "
      "copy from a second answer. `withoutUsage` is the number of messages whose provider did not say what they used: "
-     "they are in no sum, and `costUsd` is null when there are no other messages."},
+     "their tokens are not included, and `costUsd` is null when there are no other messages."},
     {"Hit",
      "{sessionId: text, title: text | null, entryId: text | null, role: text, timestamp: text, score: number, excerpt: "
      "{text: text, "
@@ -234,7 +234,7 @@ constexpr auto kCommands = std::to_array<JsonShape>({
      "{schema: count, by?: text, rows?: UsageRow[], total?: UsageRow, unknownModels?: text[], prices?: {model: text, "
      "input: number, "
      "output: number, cacheRead: number, cacheWrite: number}[]}",
-     "With `--price-table`: `prices`, in dollars for a million tokens; otherwise all other members."},
+     "With `--price-table`: `prices`, in dollars per million tokens; otherwise all other members."},
     {"verify",
      "{schema: 1, sessionId: text, entries: count, bytes: count, problemCount: count, noteCount: count, problems: "
      "any[]}",

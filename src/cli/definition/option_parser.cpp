@@ -153,7 +153,7 @@ std::string valueProblems(int argc, char** argv, const std::vector<Option>& ever
   return {};
 }
 
-// Returns which options exclude each other; one of them would be ignored.
+// Returns which options cannot be given together; one of them would be ignored.
 std::string conflictProblem(CLI::App& app, const Command& command) {
   CLI::App& parser = *app.get_subcommand(command.name);
   const auto isGiven = [&](const std::string& name) {

@@ -39,12 +39,10 @@ constexpr auto kEnvironment = std::to_array<ManualRow>({
     {"XDG_DATA_HOME", "The store is in its folder bough, when neither --store nor BOUGH_STORE names one."},
     {"XDG_CONFIG_HOME", "The settings are in its folder bough. Default: ~/.config."},
     {"XDG_CACHE_HOME",
-     "What can be made again, such as the list of other agents' sessions, is in its folder bough. "
+     "What can be rebuilt, such as the list of other agents' sessions, is in its folder bough. "
      "Default: ~/.cache."},
     {"BOUGH_MODEL", "The model of sessions that have not used one yet: PROVIDER/MODEL."},
-    {"BOUGH_MODELS",
-     "A file that says what models can do, in the place of the built-in table; bough chat "
-     "--model-table prints that one."},
+    {"BOUGH_MODELS", "A table of models to use instead of the built-in one, which bough chat --model-table prints."},
     {"BOUGH_PRICES", "A file with prices of models, for costs; bough help usage says more."},
     {"ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, GOOGLE_API_KEY, OPENROUTER_API_KEY",
      "Keys of the providers that bough chat can use."},
@@ -60,15 +58,15 @@ constexpr auto kEnvironment = std::to_array<ManualRow>({
      "PI_CODING_AGENT_SESSION_DIR",
      "Where other agents keep their sessions, as those agents read them."},
     {"PGCONNECT_TIMEOUT",
-     "How many seconds to wait for each host of a store in PostgreSQL. Default: 5. Other variables of libpq hold, "
+     "How many seconds to wait for each host of a store in PostgreSQL. Default: 5. Other variables of libpq work, "
      "too."},
     {"PAGER", "The program that shows long texts page by page on a terminal; empty or cat: none. Default: less -FRX."},
     {"LESS", "Options of less. Where it is not set, the pager gets FRX: colors, and short texts stay on the screen."},
     {"NO_COLOR", "When it is set and not empty, no colors are used."},
     {"CLICOLOR", "When it is 0, no colors are used."},
-    {"CLICOLOR_FORCE", "When it is set and not 0, colors are used, also where there is no terminal."},
-    {"TERM", "dumb: lists in the place of pickers."},
-    {"COLUMNS", "The width of the terminal, when that is not to be asked."},
+    {"CLICOLOR_FORCE", "When it is set and not 0, colors are used even without a terminal."},
+    {"TERM", "dumb: show lists instead of pickers."},
+    {"COLUMNS", "The width to use instead of the terminal's own."},
     {"TZ", "The time zone of the times that are shown."},
 });
 
@@ -76,13 +74,14 @@ constexpr auto kFiles = std::to_array<ManualRow>({
     {"~/.config/bough/config.json", "The settings: model, providers, permissions, prices."},
     {"~/.config/bough/AGENTS.md", "Instructions for the model in every folder."},
     {"~/.local/share/bough", "The default store."},
-    {"STORE/sessions/ID.jsonl", "The log of a session: a JSON object a line. Everything else is made from the logs."},
-    {"STORE/sessions/ID.idx", "Where each entry is in the log. It can be deleted; bough makes it again."},
+    {"STORE/sessions/ID.jsonl",
+     "The log of a session: one JSON object per line. Indexes and the catalog are built from the logs."},
+    {"STORE/sessions/ID.idx", "Where each entry is in the log. It can be deleted; bough rebuilds it."},
     {"STORE/sessions/ID.torn", "What a crash left after the last complete entry, set aside."},
     {"STORE/attachments", "Large payloads, by their content."},
     {"STORE/archive", "Compressed sessions."},
     {"STORE/trash", "Removed sessions, until bough trash removes them for good."},
-    {"STORE/catalog.db", "Titles, usage and the search index. It can be deleted; bough makes it again."},
+    {"STORE/catalog.db", "Titles, usage and the search index. It can be deleted; bough rebuilds it."},
     {"STORE/chat_history", "Lines that were typed in the chat."},
     {"STORE/listings", "What @1, @2 and so on mean in each terminal."},
     {"STORE/changes, STORE/turns.lock", "How processes tell each other what has changed, and who is in a turn."},

@@ -74,7 +74,7 @@ class SettingsReader {
     while (const auto member = reader.next()) {
       std::string key;
       json::appendDecoded(key, member->key);
-      if (!names.insert(key).second) return wrong(member->key, fmt::format("{} is there twice", text::printable(key)));
+      if (!names.insert(key).second) return wrong(member->key, fmt::format("{} is given twice", text::printable(key)));
     }
     return {};
   }
@@ -140,7 +140,7 @@ class SettingsReader {
   Result<void> number(std::string_view value, double& out) {
     if (json::kindOf(value) != json::Kind::Number) return wrong(value, setting_ + " must be a number");
     out = std::strtod(std::string(value).c_str(), nullptr);
-    if (out < 0 || out > 1e9) return wrong(value, setting_ + " must be a number of dollars for a million tokens");
+    if (out < 0 || out > 1e9) return wrong(value, setting_ + " must be a number of dollars per million tokens");
     return {};
   }
 
@@ -250,7 +250,7 @@ class SettingsReader {
       return wrong(value, "the name of a model holds no blanks");
     }
     if (model.find('*') < model.size() - 1) {
-      return wrong(value, fmt::format("{}: a * stands at the end of a name", text::excerpt(model, 60)));
+      return wrong(value, fmt::format("{}: a * must be at the end of the name", text::excerpt(model, 60)));
     }
     double input = -1;
     double output = -1;

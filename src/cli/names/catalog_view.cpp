@@ -93,9 +93,9 @@ void startBackgroundUpdate(const CatalogView& view) {
                     text::printable(std::filesystem::absolute(store.folder()).string())));
   }
   printMessage(startReindex(store, true)
-                   ? "note: the search index is being made; until it is ready, the sessions themselves are searched, "
+                   ? "note: the search index is being built; until it is ready, the sessions themselves are searched, "
                      "and the newest come first"
-                   : "note: the sessions themselves are searched; `bough reindex` makes the search index");
+                   : "note: the sessions themselves are searched; `bough reindex` builds the search index");
 }
 
 Result<CatalogView> openCatalogOf(std::shared_ptr<SessionStore> store, bool search, WhenOutOfDate whenOutOfDate,

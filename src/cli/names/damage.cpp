@@ -67,7 +67,7 @@ std::optional<Damage> damageOf(SessionStore& store, const std::string& sessionId
   }
   const auto missing = missingFromLog(store, sessionId);
   if (!missing) {
-    return Damage{.what = fmt::format("session {}: whether it held more once is not known: {}",
+    return Damage{.what = fmt::format("session {}: it is unknown whether entries are missing at its end: {}",
                                       idAndTitle(store, sessionId), missing.error().message),
                   .sessionId = sessionId,
                   .remedy = missing.error().hint};
@@ -164,8 +164,8 @@ bool isInTrash(SessionStore& store, const std::string& sessionId) {
 std::optional<LostHistory> lostHistoryOf(SessionStore& store, const SessionState& state) {
   const std::string& lost = state.lostSession;
   if (lost.empty()) return std::nullopt;
-  const std::string rest =
-      fmt::format("`bough repair --detach {}` makes what is left a session of its own", exactName(state.sessionId));
+  const std::string rest = fmt::format("`bough repair --detach {}` turns what is left into an independent session",
+                                       exactName(state.sessionId));
   const auto there = store.sessionState(lost);
   // A name that is not a valid id belongs to no session.
   if (!there && (there.error().code == ErrorCode::NotFound || there.error().code == ErrorCode::InvalidArgument)) {
@@ -176,10 +176,9 @@ std::optional<LostHistory> lostHistoryOf(SessionStore& store, const SessionState
   }
   // If its header cannot be read, it is unknown what that session itself continues.
   if (there && there->format == 0 && there->problemCount > 0) {
-    return LostHistory{
-        .what = fmt::format("session {}, whose header cannot be read", lost),
-        .advice = fmt::format("`bough migrate {}` makes that header again where it can be known; otherwise {}",
-                              exactName(lost), rest)};
+    return LostHistory{.what = fmt::format("session {}, whose header cannot be read", lost),
+                       .advice = fmt::format("`bough migrate {}` rebuilds that header if possible; otherwise {}",
+                                             exactName(lost), rest)};
   }
   return LostHistory{
       .what = fmt::format("an entry of session {} that is lost", lost),

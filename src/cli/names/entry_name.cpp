@@ -146,9 +146,8 @@ Result<std::string> resolveBase(SessionStore& store, const std::string& sessionI
   if (name == "@root") return rootOf(store, sessionId);
   if (name.empty() || name.starts_with('@')) {
     return fail(ErrorCode::InvalidArgument,
-                name.empty() ? "there is no name of an entry before ~"
-                             : fmt::format("{} names no entry", text::excerpt(name, 60)),
-                "there are @head, @root, and both with ~N for the entry N steps before");
+                name.empty() ? "no entry is named before ~" : fmt::format("{} names no entry", text::excerpt(name, 60)),
+                "use @head or @root; add ~N for the entry N steps before");
   }
   auto exact = store.sequenceOf(sessionId, name);
   if (exact) return name;

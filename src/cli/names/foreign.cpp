@@ -182,7 +182,7 @@ class GrowingCopy {
 
   [[nodiscard]] std::string problemOf(const Result<ImportResult>& done, const std::string& path) const {
     if (!done && done.error().code == ErrorCode::NotFound)
-      return path + " is gone; what comes in its place is followed";
+      return path + " is gone; waiting for a new file in its place";
     if (!done) return done.error().message;
     if (done->sessionId == sessionId_) return isBeingWritten(done->report) ? "" : damageText(done->report, path);
     return fmt::format("{} holds another session now, {}, which is not shown", path, done->sessionId);

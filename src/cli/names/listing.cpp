@@ -118,7 +118,7 @@ std::optional<std::size_t> listingNumber(std::string_view name) {
 }
 
 Result<std::string> listedSession(SessionStore& store, std::size_t number) {
-  if (number == 0) return fail(ErrorCode::InvalidArgument, "@0 names nothing", "numbers begin with @1");
+  if (number == 0) return fail(ErrorCode::InvalidArgument, "@0 names no session", "numbers begin with @1");
   std::vector<std::string> ids;
   if (store.folder().empty()) {
     ids = listsInMemory()[terminalKey()];
@@ -127,7 +127,7 @@ Result<std::string> listedSession(SessionStore& store, std::size_t number) {
     for (std::string line; ids.size() < kMostListed && std::getline(file, line);) ids.push_back(line);
   }
   if (ids.empty()) {
-    return fail(ErrorCode::NotFound, fmt::format("@{} names nothing: no list was shown on this terminal", number),
+    return fail(ErrorCode::NotFound, fmt::format("@{} names no session: no list was shown on this terminal", number),
                 "`bough ls` lists the sessions and numbers them");
   }
   if (number >= 1 && number <= ids.size()) return ids[number - 1];

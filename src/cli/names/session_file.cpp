@@ -86,7 +86,7 @@ Result<void> checkFile(const std::string& path) {
   if (!fs::is_regular_file(status)) {
     return fail(ErrorCode::InvalidArgument,
                 fmt::format("{} is a pipe, a socket or a device, not a session's file", path),
-                "save what it gives as a file, and name that file");
+                "save its output in a file, then name that file");
   }
   if (::access(path.c_str(), R_OK) != 0) {
     return fail(ErrorCode::Io, fmt::format("cannot open {}: {}", path, std::generic_category().message(errno)),
@@ -150,7 +150,7 @@ Result<NamedSession> openPath(const std::string& path) {
   if (!store.empty()) {
     const fs::path usedFile = fileOfSession(store, file.sessionId);
     if (!fs::equivalent(path, usedFile, error)) {
-      printMessage(fmt::format("reading {} by itself; the store reads {}", path, usedFile.string()));
+      printMessage(fmt::format("reading only the file {}; the store uses {}", path, usedFile.string()));
       store.clear();
     }
   }
@@ -171,7 +171,7 @@ Result<std::string> sessionAt(SessionStore& store, const std::string& path) {
                              : fmt::format("`--store {}` names its store", shellWord(home.string())));
   }
   if (const fs::path usedFile = fileOfSession(home, file.sessionId); !fs::equivalent(path, usedFile, error)) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("the store does not read {}, but {}", path, usedFile.string()),
+    return fail(ErrorCode::InvalidArgument, fmt::format("the store does not use {} but {}", path, usedFile.string()),
                 fmt::format("name the session {}", file.sessionId));
   }
   return std::move(file.sessionId);

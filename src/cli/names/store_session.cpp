@@ -118,7 +118,7 @@ Result<Found> lookUp(SessionStore& store, const std::string& name) {
   }
   if (name.starts_with('@')) {
     return fail(ErrorCode::InvalidArgument, fmt::format("{} does not name a session", text::excerpt(name, 40)),
-                "there are @last and @N, the number in the last list");
+                "use @last, or @N for number N of the last list");
   }
   BOUGH_TRY(auto match, catalog->findByName(name, kTitles));
   if (match.kind == NameMatch::Kind::Id || match.kind == NameMatch::Kind::Key) {

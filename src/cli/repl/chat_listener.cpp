@@ -183,7 +183,7 @@ std::optional<bool> TextListener::allowPrepared(const agent::ToolCall& call, con
     const auto saved = allowInFolder(folder_, prepared.permission);
     if (!saved) printError(saved.error(), false);
     if (saved) {
-      const std::string kept = fmt::format("  kept in {}; delete it there to be asked again", settingsPath());
+      const std::string kept = fmt::format("  saved in {}; remove it there to be asked again", settingsPath());
       printText(styled(Style::Dim, wrappedText(text::printable(kept), terminalWidth(), 2)) + "\n");
     }
   }

@@ -130,8 +130,8 @@ class PipedLines {
     if (typed.kind == TypedLine::Kind::Command) return commands_.run(typed.text);
     if (allowAll_) return commands_.runShell(typed.text);
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("a line from a pipe does not run the command {}", opened_.chat->withoutKeys(typed.text)),
-                "--yes allows it; !! at the beginning of a line says a !");
+                fmt::format("a piped line cannot run the command {}", opened_.chat->withoutKeys(typed.text)),
+                "pass --yes to allow it; begin a line with !! to send a message that begins with !");
   }
 
   const Context& context_;

@@ -119,7 +119,7 @@ class Repl {
       const LineEditor::Input input = editor_->read("› ", std::exchange(draft_, {}));
       if (input.outcome == LineEditor::Outcome::Line) return input.text;
       if (input.outcome == LineEditor::Outcome::End || CancelOnSignal::isTerminating()) return std::nullopt;
-      printLine(styled(Style::Dim, "(/quit or Ctrl-D ends)"));
+      printLine(styled(Style::Dim, "(Ctrl-D or /quit ends the chat)"));
     }
   }
 

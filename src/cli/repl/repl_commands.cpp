@@ -71,7 +71,7 @@ Result<std::size_t> numberIn(const std::string& words, std::size_t otherwise) {
   std::size_t number = 0;
   const auto [end, problem] = std::from_chars(words.data(), words.data() + words.size(), number);
   if (problem != std::errc() || end != words.data() + words.size() || number == 0) {
-    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a number from 1 upwards", words),
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} is not a whole number of at least 1", words),
                 "write a number such as 2, or nothing");
   }
   return number;
@@ -138,23 +138,24 @@ const std::vector<ReplCommands::Row>& ReplCommands::rows() {
       {"/history", "[N]", "show the last N messages", false, &ReplCommands::showHistory},
       {"/delete", "SESSION", "move a session to the trash", true, &ReplCommands::deleteSession},
       {"/quit", "", "leave; the session is kept", true, &ReplCommands::quit},
-      {"/tree", "", "choose a place in the tree of this session and go on from there", false, &ReplCommands::showTree},
+      {"/tree", "", "choose an entry of this session in a tree and continue from there", false,
+       &ReplCommands::showTree},
       {"/branch", "[ENTRY]", "list the branches, or continue from an entry: its id, a label, @head~3", true,
        &ReplCommands::branch},
       {"/fork", "", "continue in a new session that shares the history of this one", true, &ReplCommands::fork},
       {"/back", "[N]", "go back before your last N messages; they stay as a branch", true, &ReplCommands::goBack},
-      {"/label", "NAME", "give this place a name", false, &ReplCommands::label},
+      {"/label", "NAME", "name the last message, so that you can return to it", false, &ReplCommands::label},
       {"/name", "TITLE", "give this session a title", false, &ReplCommands::name},
       {"/search", "WORDS", "search all sessions", false, &ReplCommands::search},
       {"/model", "[NAME]", "show or change the model: PROVIDER/MODEL", true, &ReplCommands::changeModel},
-      {"/undo", "", "put back the files that the last turn has changed with write and edit", true, &ReplCommands::undo},
+      {"/undo", "", "undo the changes that write and edit made to files in the last turn", true, &ReplCommands::undo},
       {"/thinking", "[LEVEL]", "show or change how much the model thinks: off, low, medium or high", true,
        &ReplCommands::changeThinking},
-      {"/compact", "[KEEP]", "replace the older part of the context by a summary that holds KEEP", false,
+      {"/compact", "[KEEP]", "summarize the older messages in the context; KEEP says what to keep above all", false,
        &ReplCommands::compact},
       {"/cost", "", "show the tokens and the cost of this session", false, &ReplCommands::showCost},
-      {"/export", "FILE", "write the conversation as Markdown", false, &ReplCommands::exportTo},
-      {"/help", "[COMMAND]", "this, or one of these commands", false, &ReplCommands::help},
+      {"/export", "FILE", "write the conversation to a Markdown file", false, &ReplCommands::exportTo},
+      {"/help", "[COMMAND]", "list the commands, or explain one", false, &ReplCommands::help},
   };
   return kRows;
 }
@@ -176,13 +177,12 @@ Result<void> ReplCommands::run(const std::string& typed) {
     for (const auto& [other, meant] : kOtherNames) known.emplace_back(other);
     const std::string meant = nearest(name, known);
     return fail(ErrorCode::InvalidArgument, fmt::format("there is no command {}", name),
-                meant.empty() ? "/help lists the commands; begin a line with // to say a slash"
+                meant.empty() ? "/help lists the commands; begin a line with // to send a message that begins with /"
                               : fmt::format("did you mean {}?", meant));
   }
   const std::string words = trimmed(std::string_view(line).substr(name.size()));
   if (row->takes.empty() && !words.empty()) {
-    return fail(ErrorCode::InvalidArgument,
-                fmt::format("{} takes nothing after it: {}", name, text::excerpt(words, 60)),
+    return fail(ErrorCode::InvalidArgument, fmt::format("{} takes no argument: {}", name, text::excerpt(words, 60)),
                 fmt::format("type {} alone", name));
   }
   return (this->*row->run)(words);
@@ -279,7 +279,8 @@ Result<void> ReplCommands::open(const std::string& id) {
 
 Result<void> ReplCommands::runShell(const std::string& command) {
   if (trimmed(command).empty()) {
-    return fail(ErrorCode::InvalidArgument, "no command was given", "!ls runs ls; !! at the beginning says a !");
+    return fail(ErrorCode::InvalidArgument, "no command was given",
+                "!ls runs ls; begin a line with !! to send a message that begins with !");
   }
   std::size_t shownBytes = 0;
   const auto show = [&](std::string_view lines, Style style) {
@@ -353,7 +354,7 @@ Result<void> ReplCommands::undo(const std::string&) {
   for (const std::string& path : report.removed) printWrapped("removed " + text::printable(path));
   for (const std::string& each : report.notDone) printWrapped("left as it is: " + text::printable(each));
   if (report.restored.empty() && report.removed.empty())
-    printWrapped("nothing was put back; /undo again goes to the turn before");
+    printWrapped("nothing was undone; another /undo undoes the turn before");
   return {};
 }
 
@@ -371,8 +372,8 @@ Result<void> ReplCommands::changeModel(const std::string& words) {
 
 Result<void> ReplCommands::changeThinking(const std::string& words) {
   if (words.empty()) {
-    printWrapped(fmt::format("thinking {}",
-                             chat().thinkingLevel().empty() ? "as the model does by itself" : chat().thinkingLevel()));
+    printWrapped(
+        fmt::format("thinking {}", chat().thinkingLevel().empty() ? "as the model decides" : chat().thinkingLevel()));
     printWrapped(styled(Style::Dim, "/thinking off, low, medium or high changes it"));
     return {};
   }
@@ -400,7 +401,7 @@ Result<void> ReplCommands::help(const std::string& words) {
     print(*row);
     return {};
   }
-  printHelp("!COMMAND", "", "run a command; the model reads what it printed in the next turn");
+  printHelp("!COMMAND", "", "run a command; the model reads its output in the next turn");
   printHelp("@FILE", "", "in a message: send this file, image or PDF with it");
   printWrapped("A line that ends in \\ continues on the next line; Alt-Enter does the same. Ctrl-C stops the model.");
   std::string others;
@@ -408,7 +409,7 @@ Result<void> ReplCommands::help(const std::string& words) {
     others += fmt::format("{}{} for {}", others.empty() ? "" : ", ", other, meant);
   }
   printWrapped(fmt::format("Also: {}.", others));
-  printWrapped("// and !! at the beginning of a line say a / and a !.");
+  printWrapped("Begin a line with // or !! to send a message that begins with / or !.");
   return {};
 }
 
@@ -429,7 +430,7 @@ Result<void> ReplCommands::showTree(const std::string&) {
       const std::string last = lastExchange(opened_);
       printWrapped(place->fork    ? fmt::format("session {}; it shares the history so far", shownSession(opened_))
                    : last.empty() ? "the later messages stay as a branch; the conversation begins again"
-                                  : "the later messages stay as a branch; the conversation goes on here:");
+                                  : "the later messages stay as a branch; the conversation continues here:");
       printText(last);
     }
     draft_ = std::move(place->text);

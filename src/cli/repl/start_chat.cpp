@@ -38,7 +38,7 @@ Result<void> applySettings(const Settings& settings, ChatRequest& request) {
   BOUGH_TRY(options.folder, withHome(options.folder));
   auto opened = agent::WorkingFolder::open(options.folder.empty() ? "." : options.folder);
   if (!opened) {
-    opened.error().hint = options.folder.empty() ? "the tools work in the current folder; cd to one that is there"
+    opened.error().hint = options.folder.empty() ? "the tools work in the current folder; cd to a folder that exists"
                                                  : "--folder names the folder in which the tools work";
     return std::unexpected(opened.error());
   }
@@ -48,8 +48,9 @@ Result<void> applySettings(const Settings& settings, ChatRequest& request) {
   for (const auto& [name, permissions] : settings.folders) {
     std::error_code problem;
     if (name == folder.path() || std::filesystem::weakly_canonical(name, problem) != folder.path()) continue;
-    printMessage(fmt::format("note: the permissions that the settings give in {} hold nowhere: this folder is {}", name,
-                             folder.path()));
+    printMessage(
+        fmt::format("note: the permissions in the settings for {} have no effect: the real path of this folder is {}",
+                    name, folder.path()));
   }
   const auto here = settings.folders.find(folder.path());
   if (here == settings.folders.end()) return {};

@@ -335,13 +335,13 @@ class Picker {
   // Shown in place of the first row when there are no rows.
   [[nodiscard]] std::string emptyText() const {
     if (more_ || searching_) return "  searching …";
-    return typed_.empty() ? "  nothing to pick" : "  nothing matches; Ctrl-U clears it";
+    return typed_.empty() ? "  nothing to choose from" : "  nothing matches; Ctrl-U clears it";
   }
 
   [[nodiscard]] std::string lastText(std::size_t width) const {
     if (asking_) return asking_->question + " " + (asking_->takesText ? text::printable(answer_) : "");
     if (!message_.empty()) return message_;
-    std::vector<std::string> keys = {"Enter open", typing_ ? "Esc commands" : "/ filter · q end"};
+    std::vector<std::string> keys = {"Enter open", typing_ ? "Esc commands" : "/ filter · q quit"};
     for (const PickerAction& each : source_.actions()) {
       keys.push_back(fmt::format("{}{} {}", typing_ ? "Alt-" : "", each.key, each.name));
     }

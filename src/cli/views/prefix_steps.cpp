@@ -58,15 +58,16 @@ std::string reasonOf(const bough::Context& before, const bough::Context& now, st
   if (before.tools != now.tools) return "the tools differ";
   if (before.summaryEntryId != now.summaryEntryId) {
     entry = now.summaryEntryId;
-    return fmt::format("a summary (entry {}) stands for the older messages", entry);
+    return fmt::format("a summary (entry {}) replaces the older messages", entry);
   }
   // If older turns were not read, the number of turns left out means nothing.
   const bool beginsLater = now.turnsLeftOut > 0 && !before.parts.empty() && !now.parts.empty() &&
                            before.parts.front().entryIds != now.parts.front().entryIds;
   if (now.turnsLeftOut != before.turnsLeftOut || beginsLater) return "the budget leaves out other turns";
   isRewritten = true;
-  if (same >= now.parts.size()) return fmt::format("{} is not in it any more", entryOf(before.parts[same], entry));
-  return fmt::format("message {} ({}) is written in another way", same + 1, entryOf(now.parts[same], entry));
+  if (same >= now.parts.size())
+    return fmt::format("{} is no longer in the request", entryOf(before.parts[same], entry));
+  return fmt::format("message {} ({}) has another form", same + 1, entryOf(now.parts[same], entry));
 }
 
 PrefixStep compared(const bough::Context& before, const bough::Context& now) {
@@ -113,7 +114,7 @@ void compareThinking(const bough::Context& before, const bough::Context& now, Pr
   step.newTokens = 0;
   for (const ContextMessage& part : now.parts) step.newTokens += estimateTokens(part.json);
   step.newTokens = std::min(step.newTokens, step.tokens);
-  step.reason = fmt::format("thinking changed from {} to {}; the provider's cache keeps messages for one of them",
+  step.reason = fmt::format("thinking changed from {} to {}; the provider caches messages separately for each of them",
                             level(before), level(now));
   step.reasonEntry.clear();
 }

@@ -69,7 +69,7 @@ Result<std::vector<MovedFolder>> movesOf(const std::string& folder, const std::v
 std::string mapFolder(const std::string& folder, const std::vector<MovedFolder>& moves, bool isQuiet) {
   const auto moved = movedFolder(folder, moves);
   if (!moved && !moves.empty() && !isQuiet) {
-    printMessage(fmt::format("note: --cwd-map does not fit: the session's folder is {}",
+    printMessage(fmt::format("note: --cwd-map does not match: the session's folder is {}",
                              folder.empty() ? "not known" : text::printable(folder)));
   }
   return moved.value_or(folder);
@@ -304,7 +304,7 @@ void printWritten(const SessionTranscript& made) {
                            report.lossyFields.empty() ? "" : "; its format cannot hold:"));
   printLosses(report);
   if (made.written.carried > 0 && !report.lossyFields.empty()) {
-    printMessage("it travels in the file, and comes back when bough reads it");
+    printMessage("all of this is stored in the file, too, and bough reads it back from there");
   }
   if (redacted > 0) printMessage(fmt::format("left out: {}", counted(redacted, "redacted entry")));
   if (unreadable > 0) printMessage(fmt::format("left out: {}", counted(unreadable, "unreadable entry")));
@@ -318,11 +318,10 @@ std::vector<std::string> writableAgents() {
 }
 
 Option cwdMapOption(std::vector<std::string>& target) {
-  return {
-      .name = "--cwd-map",
-      .help = "The project moved: a folder that begins with OLD begins with NEW instead; may be given more than once",
-      .target = &target,
-      .value = "OLD=NEW"};
+  return {.name = "--cwd-map",
+          .help = "For a project that has moved: replace OLD by NEW at the beginning of folders; may be repeated",
+          .target = &target,
+          .value = "OLD=NEW"};
 }
 
 }  // namespace bough::cli

@@ -82,7 +82,7 @@ Result<OpenLog> openLog(const LogFolders& folders, std::string_view sessionId) {
   }
   if (missing()) {
     return fail(ErrorCode::NotFound, fmt::format("there is no session {} in {}", sessionId, folders.sessions->path()),
-                "`bough` lists the sessions of a store");
+                "`bough ls` lists the sessions of a store");
   }
   if (!log) return log;
   const auto info = log->file->info();

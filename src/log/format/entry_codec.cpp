@@ -85,7 +85,7 @@ Result<json::Layout> checkExtra(const Entry& entry) {
 Result<void> checkKeys(const Entry& entry, const EntryDefaults& defaults, bool plainType) {
   if (entry.id.empty() ? defaults.id.empty() : !isEntryId(entry.id))
     return invalid(entry, "the id is not 1 to 128 of [A-Za-z0-9._:-]",
-                   "give another one, or leave it out: then one is made");
+                   "give another one, or leave it out, and bough makes one");
   if (entry.parentId && !entry.parentId->empty() && !isEntryId(*entry.parentId))
     return invalid(entry, "parentId is not a valid id",
                    "name an earlier entry, or leave parentId out to continue from the head");

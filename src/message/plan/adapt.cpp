@@ -56,11 +56,11 @@ std::string_view missingText(const Call& call) {
 }
 
 std::string_view missingNote(const Call& call) {
-  if (call.doubtful) return "the result is hidden, or the call has none; one that says so takes its place";
-  if (call.unreadable) return "the result cannot be read; one that says so takes its place";
-  if (call.erased) return "the result was erased; one that says so takes its place";
-  if (call.redacted) return "the result was redacted; one that says so takes its place";
-  return "a call without a result got one that says so";
+  if (call.doubtful) return "the result is hidden, or the call has none; a result that says so takes its place";
+  if (call.unreadable) return "the result cannot be read; a result that says so takes its place";
+  if (call.erased) return "the result was erased; a result that says so takes its place";
+  if (call.redacted) return "the result was redacted; a result that says so takes its place";
+  return "a call without a result got a result that says so";
 }
 
 }  // namespace

@@ -380,7 +380,7 @@ void addSettings(History& history, Dialect from, bool hasTools, RequestFrame& re
   if (target == Dialect::Anthropic && !limited) {
     settings.push_back({.unit = "maxTokens", .path = "max_tokens", .json = std::to_string(kDefaultMaxTokens)});
     reporter.note(Change::Synthetic, "max_tokens", "settings",
-                  fmt::format("anthropic demands it; {} was added", kDefaultMaxTokens));
+                  fmt::format("anthropic requires it; {} was added", kDefaultMaxTokens));
   }
   if (!settings.empty()) {
     requestFrame.parts.back().text.insert(0, "," + members(settings));

@@ -16,8 +16,7 @@ namespace {
 
 Error differs(const StoreSide& to, const std::string& sessionId, std::uint64_t sequence) {
   return fail(ErrorCode::Conflict,
-              fmt::format("session {} is another one in {}, from its entry {} on", sessionId, to.backend->describe(),
-                          sequence),
+              fmt::format("session {} differs in {}, from entry {} on", sessionId, to.backend->describe(), sequence),
               "`bough sync` joins sessions that were written to in two places")
       .error();
 }

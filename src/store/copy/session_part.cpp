@@ -101,7 +101,7 @@ Error lostAttachment(const std::string& sessionId, const Entry& entry, const std
   return fail(ErrorCode::Damaged,
               fmt::format("session {}: attachment {} of entry {} is {}", sessionId, sha256, entry.id,
                           why.code == ErrorCode::Damaged ? "damaged" : "missing"),
-              "bring it back from a copy of the store, or erase the entry to go on without it")
+              "bring it back from a copy of the store, or erase the entry to continue without it")
       .error();
 }
 

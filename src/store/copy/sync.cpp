@@ -388,7 +388,7 @@ class Sync {
       const Setting& older = leftWins ? theirs : mine;
       decided.push_back(makeEntry(what, newer));
       decisions_.push_back(
-          fmt::format("both stores changed the {}: the newer one, of entry {}, counts; the other is entry {}", what,
+          fmt::format("both stores changed the {}: the newer change, entry {}, wins; the older one is entry {}", what,
                       newer.entryId, older.entryId));
     }
     return decided;
@@ -453,7 +453,7 @@ Result<std::vector<SyncedSession>> syncLineage(StoreSide& left, StoreSide& right
       one = Sync(left, right, *known, seen).run();
     }
     if (!one) {
-      if (!one.error().actualTail.empty()) one.error().hint = "somebody goes on appending to it: repeat the sync";
+      if (!one.error().actualTail.empty()) one.error().hint = "somebody keeps appending to it: run the sync again";
       return std::unexpected(one.error());
     }
     synced.push_back(*known);

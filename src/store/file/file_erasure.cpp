@@ -202,7 +202,7 @@ Result<void> FileErasure::rewriteAll(std::vector<Place> places) {
     }
     if (round == kRounds) {
       return fail(ErrorCode::Busy, fmt::format("{} changes again and again", places.front().path()),
-                  "the erasure goes on when the store is next opened");
+                  "the erasure continues when the store is next opened");
     }
     std::ranges::stable_partition(places, [&](const Place& place) { return !isOwner(place); });
     for (const Place& place : places) BOUGH_TRY(eraseAt(place));

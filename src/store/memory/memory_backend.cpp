@@ -53,7 +53,7 @@ Result<std::shared_ptr<MemorySession>> MemoryBackend::find(const std::string& se
   const auto found = sessions_.find(sessionId);
   if (found != sessions_.end() && found->second->log()) return found->second;
   return fail(ErrorCode::NotFound, fmt::format("there is no session {} in memory", sessionId),
-              "`bough` lists the sessions of a store");
+              "`bough ls` lists the sessions of a store");
 }
 
 Result<std::unique_ptr<ChangeWatcher>> MemoryBackend::watch(const std::vector<std::string>& sessionIds) {

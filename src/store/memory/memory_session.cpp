@@ -176,7 +176,7 @@ auto MemorySession::with(Use use) -> decltype(use(std::declval<MemoryLog&>())) {
     return use(*found);
   }
   return fail(ErrorCode::NotFound, fmt::format("there is no session {} in memory", sessionId()),
-              "`bough` lists the sessions of a store");
+              "`bough ls` lists the sessions of a store");
 }
 
 std::shared_ptr<MemoryLog> MemorySession::log() {

@@ -23,7 +23,7 @@ Error Attached::errorFor(const std::string& sha256) const {
     return fail(ErrorCode::NotFound, fmt::format("attachment {} is missing", sha256)).error();
   }
   return fail(ErrorCode::Damaged, fmt::format("attachment {} is not what its name says", sha256),
-              "restore it from a copy, or hide the entry with `bough redact` to go on without it")
+              "restore it from a copy, or hide the entry with `bough redact` to continue without it")
       .error();
 }
 

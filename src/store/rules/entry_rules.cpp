@@ -130,7 +130,7 @@ Result<void> checkControlTarget(std::string_view sessionId, const ControlTarget&
   const EntryKind kind = entryKind(*type);
   const bool hides = target.rule == TargetRule::Redaction;
   if (hides ? canBeRedacted(kind) : isConversation(kind)) return {};
-  const std::string_view why = hides                              ? "a session is read by it, so it cannot be hidden"
+  const std::string_view why = hides ? "a session cannot be read without it, so it cannot be hidden"
                                : target.rule == TargetRule::Label ? "it cannot be labelled"
                                                                   : "it cannot be the head";
   return fail(ErrorCode::InvalidArgument, fmt::format("entry {} is a {}: {}", target.entryId, *type, why),

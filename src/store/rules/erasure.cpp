@@ -65,10 +65,10 @@ Result<void> checkErasure(const Erasure& erasure) {
 Result<void> addTarget(ErasurePlan& plan, const std::string& sessionId, const Entry& stored, IdGenerator& ids) {
   if (plan.find(stored.id) != nullptr) return {};
   if (!canBeRedacted(entryKind(stored.type))) {
-    return fail(
-        ErrorCode::InvalidArgument,
-        fmt::format("entry {} is a {}: a session is read by it, so it cannot be erased", stored.id, stored.type),
-        "name a message or another entry that says something");
+    return fail(ErrorCode::InvalidArgument,
+                fmt::format("entry {} is a {}: a session cannot be read without it, so it cannot be erased", stored.id,
+                            stored.type),
+                "name a message or another entry that says something");
   }
   if (isErasedPayload(stored.payload)) {
     return fail(ErrorCode::InvalidArgument, fmt::format("entry {} was erased before", stored.id),

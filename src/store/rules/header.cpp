@@ -79,7 +79,7 @@ Result<void> refuseForeignFile(const Entry& first, std::string_view sessionId, s
   const bool isPi = first.type == "session" || (first.type == entry_type::kMessage && has("message"));
   if (!isPlain && !isCall && !isPi) return {};
   return fail(ErrorCode::Damaged,
-              fmt::format("session {} is no log of bough, but the lines of another tool ({})", sessionId, path),
+              fmt::format("session {} is not a log of bough but holds the lines of another tool ({})", sessionId, path),
               fmt::format("`bough show {0}` reads them as they are; to bring them into the store, move the file out "
                           "of it and `bough import` it from there",
                           path));

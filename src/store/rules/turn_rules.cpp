@@ -10,7 +10,7 @@ Error turnIsHeld(const std::string& sessionId, std::uint64_t turn, std::uint64_t
   return fail(ErrorCode::Busy,
               fmt::format("another agent is in the middle of a turn in session {} (turn {})", sessionId, turn),
               fmt::format(
-                  "wait for it, or fork the session to go on beside it (`bough chat --on-conflict branch` does); "
+                  "wait for it, or fork the session to continue beside it (`bough chat --on-conflict branch` does); "
                   "if its machine is gone, its lease ends in {} s",
                   (leftMs + 999) / 1000))
       .error();

@@ -59,7 +59,7 @@ Result<EntryIds> idsOf(const std::vector<Entry>& entries, const std::string& for
         ErrorCode::Damaged,
         fmt::format("session {} holds a second entry {}, which would be lost: it shares one already", forkId, entry.id),
         fmt::format("copy that line elsewhere and take it out of the file (`bough verify {}` says where it "
-                    "stands), or leave the session as it is",
+                    "is), or leave the session as it is",
                     forkId));
   }
   return present;

@@ -140,7 +140,7 @@ Result<ForkHistory> ForkHistory::ofFork(SharingSessions& sessions, const std::st
   error.message = fmt::format("session {} is a fork of session {}, whose history {}: {}", sessionId, origin->sessionId,
                               isGone ? "is not in the store" : "cannot be read", error.message);
   error.hint = fmt::format(
-      "bring {}, or make what is left a session of its own: `bough repair --detach`",
+      "bring {}, or turn what is left into an independent session: `bough repair --detach`",
       isGone ? "that session back (`bough trash --restore`, or a copy of its file)" : "its file back from a copy");
   return std::unexpected(std::move(error));
 }

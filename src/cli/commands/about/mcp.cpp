@@ -42,8 +42,8 @@ Command define() {
       .name = "mcp",
       .summary = "Serve the sessions to a model over the Model Context Protocol (stdin and stdout)",
       .details =
-          "An agent starts this command and talks to it in JSON lines. It can search, list and read sessions, draw\n"
-          "their trees, compare branches and sum up usage. It changes nothing unless --write is given. docs/mcp.md\n"
+          "An agent starts this command and talks to it in JSON lines. It can search, list and read sessions, draw "
+          "their trees, compare branches and sum up usage. It changes nothing unless --write is given. docs/mcp.md "
           "says how to add it to an agent.",
       .examples =
           "  claude mcp add bough -- bough mcp\n"

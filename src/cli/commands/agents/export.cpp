@@ -151,7 +151,7 @@ Result<ExitCode> exportTree(const Context& context, const NamedSession& session,
     if (!report.lossyFields.empty()) printMessage(fmt::format("the format of {} cannot hold:", options.agent));
     printLosses(report);
     if (!report.lossyFields.empty() && !options.bare) {
-      printMessage("it travels in the files, and comes back when bough reads them");
+      printMessage("all of this is stored in the files, too, and bough reads it back from there");
     }
     return kDone;
   }
@@ -185,7 +185,7 @@ Result<ExitCode> run(const Context& context, Options options) {
     auto done = exportTree(context, session, options, request.at);
     if (done || done.error().code != ErrorCode::Unsupported) return done;
     return fail(ErrorCode::InvalidArgument, "--all is for atif, otel, openinference and codex",
-                "where an agent's format holds a tree, all branches are written anyway");
+                "for agents whose format can hold a tree, all branches are written anyway");
   }
   BOUGH_TRY(auto output, Output::open(options.output));
   BOUGH_TRY(const auto made, writeSessionTranscript(*session.store, session.sessionId, request, output.sink()));
@@ -214,15 +214,13 @@ Command define() {
       .name = "export",
       .summary = "Write a session as the file of another agent, or for a tool",
       .details =
-          "What the same agent wrote comes out as the same bytes. Between agents every text, tool call, result and\n"
-          "error arrives in order; what the agent's format cannot hold is named. It travels in the file all the same,\n"
-          "where the agent does not look, and comes back when bough reads the file. Where the format holds a tree, "
-          "all\n"
-          "branches are written, else the branch of the head.\n"
-          "For tools that are not agents: atif (ATIF 1.8, a trajectory a line), otel (OpenTelemetry GenAI spans as\n"
+          "A session that goes back to the agent that wrote it has the same bytes again. For another agent, every "
+          "text, tool call, result and error is kept in order. What the agent's format cannot hold is reported; it is "
+          "stored in the file all the same, where the agent ignores it, and bough reads it back from there. All "
+          "branches are written if the format can hold a tree, otherwise the branch of the head.\nThree formats are "
+          "for tools, not agents: atif (ATIF 1.8, one trajectory per line), otel (OpenTelemetry GenAI spans as "
           "OTLP/JSON) and openinference (the same spans with OpenInference's attributes). --all writes all branches: "
-          "of\n"
-          "these, and for codex as files in a folder that continue one another.",
+          "in one file of these formats; for codex, in a folder of files that continue one another.",
       .examples =
           "  bough export SESSION --to pi --out session.jsonl\n"
           "  bough export SESSION --to claw0 --at ENTRY\n"
@@ -243,13 +241,13 @@ Command define() {
                    .target = &options->at,
                    .value = "ENTRY"},
                   {.name = "--branch-only",
-                   .help = "Only the branch of that entry, also where the format holds a tree",
+                   .help = "Only the branch of that entry, even if the format can hold a tree",
                    .target = &options->branchOnly},
                   {.name = "--bare",
-                   .help = "Without the original entries, which otherwise travel in the file and come back from it",
+                   .help = "Leave out the original entries, which bough otherwise stores in the file to read them back",
                    .target = &options->bare},
                   {.name = "--all",
-                   .help = "All branches: of atif, otel, openinference, and for codex as several files",
+                   .help = "Write all branches (atif, otel, openinference; for codex as several files)",
                    .target = &options->all},
                   cwdMapOption(options->cwdMap)},
       .run = [options](const Context& context) { return run(context, *options); },

@@ -328,11 +328,10 @@ Command define() {
       .name = "import",
       .summary = "Bring sessions of other agents into the store",
       .details =
-          "Takes files, folders, and names of agents, whose own folders are then searched. The format is\n"
-          "recognized from the content. Importing again adds only what is new, and a session that grew\n"
-          "continues. The files are never changed.\nWith --watch, whatever changes later is imported too, until "
-          "Ctrl-C, "
-          "and without a SOURCE the sessions\nof all agents; `bough keep` makes a service of it.\nAgents: " +
+          "Takes files, folders, and names of agents; for the name of an agent, its own folders are searched. The "
+          "format is recognized from the content. Importing again adds only what is new, also to sessions that have "
+          "grown. The files are never changed. --watch also imports what changes later, until Ctrl-C; without SOURCE, "
+          "it imports the sessions of all agents. `bough keep` runs this as a service. Agents: " +
           agents + ".",
       .examples =
           "  bough import ~/.pi/agent/sessions\n"
@@ -341,11 +340,11 @@ Command define() {
           "  bough import --watch claude-code codex",
       .options = {{.name = "SOURCE", .help = "A file, a folder, or an agent", .target = &options->sources},
                   {.name = "--id",
-                   .help = "Of one file: the session's id, where another session has the file's own",
+                   .help = "For one file: the id of the session, if another session already has the id in the file",
                    .target = &options->id,
                    .value = "ID",
                    .conflictsWith = {"--watch"}},
-                  {.name = "--watch", .help = "Go on importing what changes", .target = &options->watch}},
+                  {.name = "--watch", .help = "Keep importing what changes", .target = &options->watch}},
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -150,7 +150,7 @@ Result<ExitCode> uninstall(const Context& context, const std::string& folder) {
 Result<ExitCode> run(const Context& context, const Options& options) {
   BOUGH_TRY(const std::string folder, serviceFolder());
   if (options.install && options.uninstall) {
-    return fail(ErrorCode::InvalidArgument, "--install and --uninstall exclude each other", "pass one of them");
+    return fail(ErrorCode::InvalidArgument, "--install and --uninstall cannot be given together", "pass one of them");
   }
   if (options.install) return install(context, folder);
   if (options.uninstall) return uninstall(context, folder);
@@ -168,9 +168,9 @@ Command define() {
       .name = "keep",
       .summary = "Keep the sessions of other agents with a service",
       .details =
-          "Some agents delete sessions after a while. --install writes a systemd user service that runs\n"
-          "`bough import --watch`, so that every session of every agent is also in the store, and prints the command\n"
-          "that starts it. Without options: says whether the service is installed.",
+          "Some agents delete sessions after a while. --install writes a systemd user service that runs `bough import "
+          "--watch`, so that every session of every agent is also in the store, and prints the command that starts the "
+          "service. Without options, says whether the service is installed.",
       .examples = "  bough keep --install\n  bough keep --uninstall",
       .options = {{.name = "--install", .help = "Write the service", .target = &options->install},
                   {.name = "--uninstall", .help = "Remove the service", .target = &options->uninstall}},

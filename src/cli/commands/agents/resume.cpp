@@ -251,7 +251,7 @@ void print(const Resumed& resumed, const Context& context, bool dryRun) {
 Result<ExitCode> continueHere(const Context& context, const Options& options) {
   if (options.dryRun || !options.at.empty() || !options.cwdMap.empty()) {
     return fail(ErrorCode::InvalidArgument, "--at, --dry-run and --cwd-map need --in AGENT",
-                "`bough switch SESSION ENTRY` chooses where the chat goes on");
+                "`bough switch SESSION ENTRY` chooses where the chat continues");
   }
   return startChat(context, {.choice = {.session = options.session, .last = options.session.empty()}});
 }
@@ -283,9 +283,9 @@ Command define() {
       .name = "resume",
       .summary = "Continue a session in the chat, or in another agent",
       .details =
-          "Without --in, opens the session in the chat, as `bough chat --session` does. With --in, writes the session\n"
-          "where that agent looks for it, and prints the command that continues it there. A file that exists is never\n"
-          "overwritten: when the agent's file of the session holds something else, the session gets a new id there.",
+          "Without --in, opens the session in the chat, as `bough chat --session` does. With --in, writes the session "
+          "where that agent looks for it, and prints the command that continues it there. A file that exists is never "
+          "overwritten: if the agent's file of the session holds something else, the session gets a new id there.",
       .examples =
           "  bough resume\n  bough resume SESSION\n  bough resume SESSION --in pi\n"
           "  bough resume SESSION --in pi --dry-run",

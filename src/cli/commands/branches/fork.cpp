@@ -46,8 +46,9 @@ Command define() {
       .name = "fork",
       .summary = "Make a new session that continues from an entry of another",
       .details =
-          "Prints the id of the fork. The fork shares the history up to that entry instead of copying it, so "
-          "its cost does not depend on the size. Neither session sees what is appended to the other afterwards.",
+          "Prints the id of the fork. The fork shares the history up to that entry instead of copying it, so forking a "
+          "large session costs no more than forking a small one. Neither session sees what is appended to the other "
+          "afterwards.",
       .examples =
           "  bough fork @last\n"
           "  FORK=$(bough fork SESSION @head~2 --title \"Another try\")",

@@ -72,9 +72,9 @@ Command define() {
   auto options = std::make_shared<Options>();
   return {
       .name = "heads",
-      .summary = "List where the head of a session was before it was moved, the last place first",
+      .summary = "List the earlier places of a session's head, the most recent first",
       .details =
-          "The first line is the head itself. `bough switch SESSION -` goes back to the place on the second line.",
+          "The first line is the current head. `bough switch SESSION -` goes back to the place on the second line.",
       .examples =
           "  bough heads @last\n"
           "  bough switch SESSION -         # go back to where the head was before",

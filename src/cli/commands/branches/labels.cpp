@@ -58,7 +58,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (labels.empty()) {
     BOUGH_TRY(const auto head, readSessionHead(store, session, ""));
     printMessage(fmt::format("{} has no labels", nameWithTitle({.sessionId = session, .title = head.title})));
-    if (!named.isCopy) printMessage(fmt::format("  → bough label {} NAME gives the head one", exactName(session)));
+    if (!named.isCopy) printMessage(fmt::format("  → bough label {} NAME labels the head", exactName(session)));
     return kDone;
   }
   Table table({{.title = "label", .cuttable = true},

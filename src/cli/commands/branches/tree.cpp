@@ -150,7 +150,7 @@ Command define() {
       .name = "tree",
       .summary = "Draw a session as a tree: every branch, the head and the labels",
       .details =
-          "Prints one line an entry: its id, who, when and what. The id names the entry for `switch`, `fork` and "
+          "Prints one line per entry: its id, who, when and what. The id names the entry for `switch`, `fork` and "
           "`label`. "
           "Lines move to the right only where branches part. Long "
           "stretches are folded, except for what the user said and what cannot be read; --all shows every entry. A "

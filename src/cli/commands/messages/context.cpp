@@ -223,10 +223,10 @@ Command define() {
       .details =
           "Prints the messages, system prompt and tools of the request, and reports what was changed and why. "
           "Every tool call is followed by its result, and the latest summary replaces the messages that it sums "
-          "up. Of a branch that is longer than any model reads (`bough chat --model-table`), and with --budget, only "
-          "the newest turns that fit are kept. --explain compares the last requests of the branch: each "
-          "should begin with the one before it, byte for byte, so that the cache of the provider is of use. It says "
-          "where and why one does not; the exit code is 1 then.",
+          "up. With --budget, or when the branch is longer than any model can read (`bough chat --model-table`), only "
+          "the newest turns that fit are kept. --explain compares the last requests of the branch: the cache of a "
+          "provider helps only when each request begins with the request before it, byte for byte. It says where and "
+          "why a request does not; the exit code is then 1.",
       .examples =
           "  bough context SESSION --to anthropic\n"
           "  bough context SESSION --to gemini --budget 100000\n"

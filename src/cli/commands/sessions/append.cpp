@@ -181,7 +181,7 @@ Command define() {
       .name = "append",
       .summary = "Append entries to a session: all of them, or none",
       .details =
-          "Reads entries from stdin, one JSON object a line, and appends them as one batch. A missing id or "
+          "Reads entries from stdin, one JSON object per line, and appends them as one batch. A missing id or "
           "timestamp is filled in. A missing parentId becomes the id of the entry before it (labels and other "
           "control entries are never parents); for the first entry it becomes the head. Prints the id of the "
           "last entry after all entries are durable. A line has at most 128 MiB, the whole input at most 1 GiB.",

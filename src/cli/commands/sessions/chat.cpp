@@ -39,7 +39,7 @@ Result<void> chooseSession(Options& options) {
   const int ways = (choice.session.empty() ? 0 : 1) + (options.resume.empty() ? 0 : 1) + (choice.last ? 1 : 0) +
                    (choice.fresh ? 1 : 0);
   if (ways > 1) {
-    return fail(ErrorCode::InvalidArgument, "--session, --resume, --continue and --new exclude one another",
+    return fail(ErrorCode::InvalidArgument, "--session, --resume, --continue and --new cannot be given together",
                 "give one of them");
   }
   choice.pick = options.resume == kPick;
@@ -96,7 +96,9 @@ Command define() {
           "  bough chat --model anthropic/claude-sonnet-5-5 --key work:cli:me\n"
           "  bough chat -p \"hello\" --json",
       .options =
-          {{.name = "PROMPT", .help = "What to say first; without a terminal, as -p", .target = &options->words},
+          {{.name = "PROMPT",
+            .help = "The first prompt; without a terminal, the same as -p",
+            .target = &options->words},
            {.name = "-p,--prompt",
             .help = "Send this prompt, with stdin as its context, print the answer, and end",
             .target = &options->request.prompt,
@@ -112,7 +114,9 @@ Command define() {
             .value = "KEY",
             .conflictsWith = {"--session", "--resume", "--continue"}},
            {.name = "--session", .help = kSessionHelp, .target = &options->request.choice.session, .value = "SESSION"},
-           {.name = "--new", .help = "Begin a new session under the key", .target = &options->request.choice.fresh},
+           {.name = "--new",
+            .help = "Start a new session, with the key of --key if given",
+            .target = &options->request.choice.fresh},
            {.name = "-c,--continue",
             .help = "Continue the most recent session of this folder",
             .target = &options->request.choice.last},

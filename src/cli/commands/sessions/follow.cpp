@@ -187,7 +187,7 @@ Command define() {
       .summary = "Show entries as they are appended to a session, by any process",
       .details =
           "Begins after the last entry, or after the entry that --from names, so that a reader that was stopped "
-          "can continue where it ended. With --json, prints one entry a line.",
+          "can continue where it ended. With --json, prints one entry per line.",
       .examples =
           "  bough follow @last\n"
           "  bough follow SESSION --from @start --json\n"

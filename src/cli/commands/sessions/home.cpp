@@ -70,7 +70,7 @@ std::string adviceFor(const Home& home, const SessionSummary& row) {
     return fmt::format("bough doctor  {}: {}", idAndTitle(row), row.problem);
   const std::string name = shortName(home, row);
   if (row.condition == SessionCondition::Damaged) {
-    return fmt::format("bough verify {}  {}", name, row.problem.empty() ? "cannot be read whole" : row.problem);
+    return fmt::format("bough verify {}  {}", name, row.problem.empty() ? "is partly unreadable" : row.problem);
   }
   return fmt::format("bough show {} --last 3  a tool call has no result", name);
 }
@@ -109,7 +109,7 @@ void printRecent(const Home& home) {
 void printForPeople(const Home& home) {
   printWrapped("bough keeps the conversations of AI agents: durable, branching, portable.\n");
   printWrapped(fmt::format("Store: {}  ({})", text::printable(home.location),
-                           home.hasStore ? counted(home.total, "session") : "not made yet"));
+                           home.hasStore ? counted(home.total, "session") : "not created yet"));
   if (!home.recent.empty()) {
     printLine("");
     printRecent(home);

@@ -453,7 +453,7 @@ Command define() {
                          .target = &options->sort,
                          .choices = orderNames(),
                          .value = "BY"});
-  definitions.push_back({.name = "--reverse", .help = "The other way round", .target = &options->reverse});
+  definitions.push_back({.name = "--reverse", .help = "Reverse the order", .target = &options->reverse});
   definitions.push_back(
       {.name = "-l,--long",
        .help =
@@ -461,7 +461,7 @@ Command define() {
        .target = &options->longForm});
   definitions.push_back(
       {.name = "--agents",
-       .help = "Show sessions of other agents on this machine instead: all, or a list of names with commas",
+       .help = "Show sessions of other agents on this machine instead: all, or names separated by commas",
        .target = &options->agents,
        .value = "LIST",
        .valueWhenBare = "all"});
@@ -471,8 +471,8 @@ Command define() {
       .summary = "List sessions, most recent first",
       .details =
           "Each line begins with a number: @1 names the first session of the last list wherever a command takes "
-          "a session. A session is unfinished when its last message is a tool call without a result. Of a fork, +3 "
-          "messages are those that it has added to the history it shares.",
+          "a session. A session is unfinished when its last message is a tool call without a result. For a fork, +3 "
+          "means 3 messages added to the history that the fork shares.",
       .examples =
           "  bough ls\n"
           "  bough ls . --since 7d --long\n"

@@ -24,7 +24,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (!context.json) {
     printMessage(
         title.empty()
-            ? fmt::format("{} has no title of its own now; lists show how it begins", shortId(session.sessionId))
+            ? fmt::format("{} has no title of its own now; lists show its first message", shortId(session.sessionId))
             : fmt::format("{} is now \"{}\"", shortId(session.sessionId), text::excerpt(title, 200)));
     return kDone;
   }

@@ -341,7 +341,7 @@ Result<void> checkOptions(const Options& options) {
   if (options.words.empty()) {
     const std::string& word = options.dashWords.front();
     return fail(ErrorCode::InvalidArgument,
-                fmt::format("{} leaves entries out, but there is no word to look for", text::excerpt(word, 40)),
+                fmt::format("{} excludes entries, but there is no word to look for", text::excerpt(word, 40)),
                 fmt::format("add at least one word, as in `bough search error {}`; to look for {} itself, write "
                             "`bough search --fixed -- {}`",
                             shellWord(word), text::excerpt(word, 40), shellWord(word)));
@@ -396,8 +396,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (view.isOutOfDate && !view.cannotUpdate && view.temporaryFiles == nullptr) startBackgroundUpdate(view);
   if (options.sessionsWith && hits.size() >= kCounted) {
     printMessage(
-        fmt::format("note: only {} were counted, and there may be more; --since, --in or another word asks "
-                    "for fewer",
+        fmt::format("note: only {} were counted, and there may be more; --since, --in or another word finds fewer",
                     counted(hits.size(), "entry", "entries")));
   }
   const bool more = !options.sessionsWith && hits.size() > options.shown();
@@ -442,15 +441,14 @@ Command define() {
                          .help = "With --in, only in the branch that ends in this entry",
                          .target = &options->branch,
                          .value = "ENTRY"});
-  definitions.push_back(
-      {.name = "--fixed",
-       .help = "Look for the text as it is typed, in the sessions themselves, not for words in the index",
-       .target = &options->fixed});
+  definitions.push_back({.name = "--fixed",
+                         .help = "Look for exactly this text in the sessions themselves, not for words in the index",
+                         .target = &options->fixed});
   definitions.push_back({.name = "--regex",
-                         .help = "The same for a regular expression, as of `rg` or `grep -E`",
+                         .help = "The same as --fixed, but for a regular expression as in `rg` or `grep -E`",
                          .target = &options->regex});
   definitions.push_back({.name = "--ignore-case",
-                         .help = "With --fixed or --regex, upper and lower case (A to Z) are the same",
+                         .help = "With --fixed or --regex, ignore the case of the letters A to Z",
                          .target = &options->ignoreCase});
   definitions.push_back({.name = "-C,--context",
                          .help = "Show N messages before and after each entry that was found",
@@ -458,7 +456,7 @@ Command define() {
                          .value = "N",
                          .most = 100});
   definitions.push_back({.name = "--sessions-with",
-                         .help = "List sessions in the place of entries, with how many entries were found in each",
+                         .help = "List sessions instead of entries, with the number of entries found in each",
                          .target = &options->sessionsWith,
                          .conflictsWith = {"--context"}});
   definitions.push_back({.name = "--role",
@@ -473,7 +471,7 @@ Command define() {
        .value = "N"});
   definitions.push_back(
       {.name = "--agents",
-       .help = "Show sessions of other agents on this machine instead: all, or a list of names with commas",
+       .help = "Show sessions of other agents on this machine instead: all, or names separated by commas",
        .target = &options->agents,
        .value = "LIST",
        .valueWhenBare = "all"});
@@ -485,7 +483,8 @@ Command define() {
           "words\" is a phrase, begin* matches every word that begins with begin, -word excludes entries that "
           "contain word, and one OR other matches either. Letter case and accents do not matter. Chinese and "
           "Japanese are found by one character or more. --fixed and --regex read the sessions themselves, several at "
-          "a time, the newest first; so does the first search of a large store, while the index is made. The exit code "
+          "a time, the newest first; the first search of a large store does the same while the index is built. The "
+          "exit code "
           "is 1 when nothing is found.",
       .examples =
           "  bough search parse error\n"

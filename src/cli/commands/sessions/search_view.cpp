@@ -89,7 +89,7 @@ Around aroundOrNote(const AroundOf& aroundOf, const SearchHit& hit) {
   if (!aroundOf) return {};
   auto around = aroundOf(hit);
   if (around) return std::move(*around);
-  printMessage("note: what is around it cannot be read: " + text::printable(around.error().message));
+  printMessage("note: the messages around it cannot be read: " + text::printable(around.error().message));
   return {};
 }
 

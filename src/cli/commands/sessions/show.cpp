@@ -257,7 +257,7 @@ Command define() {
                    .help = "Every entry in the order of the log, not only the conversation of the head's branch",
                    .target = &options->all},
                   {.name = "--before-compaction",
-                   .help = "The branch up to where its last summary was made",
+                   .help = "The branch up to its last compaction",
                    .target = &options->beforeCompaction},
                   {.name = "--full",
                    .help = "Show tool arguments, results and thinking whole",

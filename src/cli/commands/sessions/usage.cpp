@@ -51,7 +51,7 @@ constexpr std::pair<const char*, UsageBy> kGroupings[] = {
 ExitCode printPrices(const PriceTable& table, bool json) {
   json::Writer writer;
   writer.beginObject().member("schema", 1).key("prices").beginArray();
-  if (!json) printLine("# dollars for a million tokens\n# model  input  output  cacheRead  cacheWrite");
+  if (!json) printLine("# dollars per million tokens\n# model  input  output  cacheRead  cacheWrite");
   for (const ModelPrice& each : table.prices()) {
     if (!json) {
       printLine(
@@ -81,7 +81,7 @@ void print(const UsageReport& report, const Context& context, const Options& opt
           ? ""
           : fmt::format("the price of {} is unknown (+); --prices FILE sets it", fmt::join(report.unknownModels, ", "));
   if (const std::uint64_t without = report.total.withoutUsage; without > 0) {
-    unknown += fmt::format("{}{} of {}: the provider did not say what {} used, so that is in no sum (+)",
+    unknown += fmt::format("{}{} of {}: the provider did not say what {} used, so the sums do not include that (+)",
                            unknown.empty() ? "" : "\n", without, counted(report.total.messages, "answer"),
                            without == 1 ? "it" : "they");
   }
@@ -271,13 +271,13 @@ Command define() {
        .choices = {"day", "week", "month", "block", "session", "key", "folder", "model", "branch"},
        .value = "WHAT"},
       {.name = "--order",
-       .help = "The order of the rows; default: asc by time, else cost",
+       .help = "The order of the rows; default: asc for rows by time, otherwise cost",
        .target = &options->order,
        .choices = {"asc", "desc", "cost", "tokens"},
        .value = "ORDER"},
-      {.name = "--breakdown", .help = "Show each model in a line of its own", .target = &options->breakdown},
+      {.name = "--breakdown", .help = "Show each model on a line of its own", .target = &options->breakdown},
       {.name = "--watch",
-       .help = "Show it again every N seconds, until Ctrl-C; without N: every 2",
+       .help = "Refresh every N seconds until Ctrl-C; without N: every 2",
        .target = &options->watch,
        .value = "N",
        .valueWhenBare = "2"},
@@ -293,7 +293,7 @@ Command define() {
   for (Option& each : options->filter.definitions()) definitions.push_back(std::move(each));
   definitions.push_back(
       {.name = "--agents",
-       .help = "Sum up sessions of other agents on this machine instead: all, or a list of names with commas",
+       .help = "Sum up sessions of other agents on this machine instead: all, or names separated by commas",
        .target = &options->agents,
        .value = "LIST",
        .valueWhenBare = "all"});
@@ -302,8 +302,9 @@ Command define() {
       .summary = "Sum up tokens and their cost",
       .details =
           "Every answer counts once: a fork adds nothing for the history it shares. By branch, the shared part "
-          "of two branches belongs to the older one. A block is five hours, as providers count them for their limits: "
-          "it begins with the hour of the first answer after the block before. On a terminal, bars show what each "
+          "of two branches belongs to the older one. A block is five hours long, as in the limits of providers. The "
+          "first answer after the end of a block starts the next block, at the full hour. On a terminal, bars show "
+          "what each "
           "row cost. Costs come from the list prices of the providers in 2026 "
           "(docs/prices.md), or from the file that --prices or $BOUGH_PRICES names. That file has lines of "
           "`model input output cacheRead cacheWrite`, in dollars per million tokens; a * at the end of a name "

@@ -233,14 +233,14 @@ Command define() {
       .name = "copy",
       .summary = "Copy sessions to another store",
       .details =
-          "Stores are folders or postgresql:// URLs. Entries keep their ids and their bytes. What the other store has\n"
-          "already is compared entry by entry, and the copy goes on after it, so the command can be repeated: after it "
-          "was\n"
-          "interrupted, or when sessions have grown. Sessions whose history is shared come along.",
+          "Stores are folders or postgresql:// URLs. Entries keep their ids and their bytes. Entries that the other "
+          "store already has are compared; only new ones are copied. So the command can be repeated after an "
+          "interruption, or when sessions have grown. If a session shares its history with other sessions, these are "
+          "copied, too.",
       .examples =
           "  bough copy --to postgresql://agents@db.example/sessions\n"
           "  bough copy --from postgresql://agents@db.example/sessions --to ~/backup SESSION",
-      .options = {{.name = "SESSION", .help = "The ids of the sessions; all without any", .target = &options->sessions},
+      .options = {{.name = "SESSION", .help = "The ids of the sessions; default: all", .target = &options->sessions},
                   {.name = "--from",
                    .help = "The store to copy from. Default: --store",
                    .target = &options->from,
@@ -258,20 +258,17 @@ Command defineSync() {
   auto options = std::make_shared<SyncOptions>();
   return {
       .name = "sync",
-      .summary = "Bring two stores together that were written to apart",
+      .summary = "Synchronize two stores in both directions",
       .details =
-          "Each store gets the entries that only the other has. A session that was continued in both has two branches\n"
-          "afterwards. Where both moved the head, a label or the title, the newer one counts, which is said; the "
-          "other\n"
-          "stays reachable by its entry. A session in the trash of one store comes back from the other, which is said. "
-          "A fork\n"
-          "that got its own copy of its history in one store (`bough rm --detach`) gets it in the other.",
+          "Each store gets the entries that only the other has. A session that was continued in both has two branches "
+          "afterwards. Where both moved the head, a label or the title, the newer change wins, and the command reports "
+          "it; the entry of the older change stays in the session. A session in the trash of one store comes back from "
+          "the other, and the command reports it. A fork that got its own copy of its history in one store (`bough rm "
+          "--detach`) gets its own copy in the other.",
       .examples = "  bough sync ~/.local/share/bough postgresql://agents@db.example/sessions",
       .options = {{.name = "LEFT", .help = "A store", .target = &options->left, .required = true},
                   {.name = "RIGHT", .help = "Another store", .target = &options->right, .required = true},
-                  {.name = "SESSION",
-                   .help = "The ids of the sessions; all without any",
-                   .target = &options->sessions}},
+                  {.name = "SESSION", .help = "The ids of the sessions; default: all", .target = &options->sessions}},
       .run = [options](const Context& context) { return sync(context, *options); },
   };
 }

@@ -55,7 +55,8 @@ std::optional<Diagnosis> checkLog(SessionStore& store, SessionTitles& titles, co
   const auto missing = missingFromLog(store, id);
   if (!missing && !scope.canAskCatalog) return std::nullopt;  // reported once elsewhere; it is not the session's fault
   if (!missing) {
-    return bad("whether it held more once is not known: " + missing.error().message, missing.error().hint, true);
+    return bad("it is unknown whether entries are missing at its end: " + missing.error().message, missing.error().hint,
+               true);
   }
   if (!missing->empty()) {
     return bad(*missing, "bring the log back from a copy; `bough reindex` accepts it as it is");
@@ -105,7 +106,7 @@ Diagnosis sessionsDiagnosis(std::size_t count, std::size_t damaged, std::size_t 
   if (unread > 0) {
     const std::string rest = damaged > 0 ? fmt::format(", {} {} damaged", damaged, damaged == 1 ? "is" : "are") : "";
     const std::string what = fmt::format("{} of {} could not be checked{}", unread, counted(count, "session"), rest);
-    return {.health = Health::Bad, .what = what, .advice = "look again when they can be read"};
+    return {.health = Health::Bad, .what = what, .advice = "check again when they can be read"};
   }
   if (damaged > 0) {
     return {.health = Health::Bad,
@@ -117,7 +118,7 @@ Diagnosis sessionsDiagnosis(std::size_t count, std::size_t damaged, std::size_t 
     return {.health = Health::Note,
             .what = fmt::format("{} of {} may be being written, the others are good{}", open, counted(count, "session"),
                                 checked),
-            .advice = "look again when nothing writes to the store"};
+            .advice = "check again when nothing writes to the store"};
   }
   const std::string all = count == 1 ? "the session is" : fmt::format("all {} sessions are", count);
   return {.what = fmt::format("{} good{}", all, checked), .advice = {}};
@@ -154,10 +155,10 @@ void checkSessions(SessionStore& store, const Scope& scope, Diagnoses& findings)
 // Reports sessions whose log is gone.
 void checkMissing(SessionStore& store, const Result<std::vector<MissingSession>>& missing, Diagnoses& findings) {
   if (!missing) {
-    findings.push_back(
-        {.health = Health::Note,
-         .what = "cannot find out whether sessions are missing, or held more once: " + missing.error().message,
-         .advice = missing.error().hint});
+    findings.push_back({.health = Health::Note,
+                        .what = "cannot find out whether sessions are missing, or entries are missing at their ends: " +
+                                missing.error().message,
+                        .advice = missing.error().hint});
     return;
   }
   for (const MissingSession& each : *missing) {
@@ -294,7 +295,7 @@ void printForPeople(const Diagnoses& findings) {
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   if (options.removeUnused && !options.deep) {
-    return fail(ErrorCode::InvalidArgument, "--remove-unused goes with --deep", "bough doctor --deep --remove-unused");
+    return fail(ErrorCode::InvalidArgument, "--remove-unused needs --deep", "bough doctor --deep --remove-unused");
   }
   BOUGH_TRY(auto store, context.openStore());
   BOUGH_TRY(auto findings, examine(context, *store, options));

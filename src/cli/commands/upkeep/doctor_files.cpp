@@ -95,10 +95,9 @@ std::vector<std::filesystem::directory_entry> filesIn(const std::filesystem::pat
     files.push_back(*each);
   }
   if (error && error != std::errc::no_such_file_or_directory) {
-    findings.push_back(
-        {.health = Health::Bad,
-         .what = fmt::format("{} cannot be listed: {}", folder.string(), error.message()),
-         .advice = "look after the disk and the permissions of the folder; what is in it is not checked"});
+    findings.push_back({.health = Health::Bad,
+                        .what = fmt::format("{} cannot be listed: {}", folder.string(), error.message()),
+                        .advice = "check the disk and the permissions of the folder; its contents were not checked"});
   }
   std::ranges::sort(files);
   return files;
@@ -134,18 +133,18 @@ void checkErasure(const std::string& location, Diagnoses& findings) {
   findings.push_back(
       {.health = Health::Bad,
        .what = "an erasure is not finished: erasure.json names the entries whose payloads may still be there",
-       .advice = "wait if another process is erasing; else `bough erase` of any of them says what is wrong"});
+       .advice = "wait if another process is erasing; otherwise run `bough erase` on one of these entries to see what "
+                 "is wrong"});
 }
 
 // Only that catalog can tell whether the bytes that a crash left at the end of a log were a complete batch.
 void checkDamagedCatalog(const std::string& location, Diagnoses& findings) {
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::path(location) / "catalog.db.damaged", error)) return;
-  findings.push_back(
-      {.health = Health::Note,
-       .what = "catalog.db.damaged is what the catalog was when it was found damaged; it is asked before an incomplete "
-               "batch is set aside",
-       .advice = "`bough reindex` does without it, and removes it"});
+  findings.push_back({.health = Health::Note,
+                      .what = "catalog.db.damaged is a damaged catalog that was moved aside; bough reads it before it "
+                              "sets an incomplete batch aside",
+                      .advice = "`bough reindex` removes it"});
 }
 
 // Reports sessions that have two files: one is read, and the other may hold something else.

@@ -121,8 +121,7 @@ Result<void> checkSetAside(SessionStore& store, const std::string& sessionId, co
         record.entries, [&](const Entry& entry) { return isIn(pattern, entry) && !isErasedToo(entry); }));
   }
   const std::string next = fmt::format(
-      "`bough torn {0}` shows it; --put-back there brings back what is intact, to be "
-      "erased then, and --drop deletes it",
+      "`bough torn {0}` shows it; --put-back appends what is intact, so that you can erase it; --drop deletes it",
       exactName(sessionId));
   if (count > 0) {
     found.staying.push_back(
@@ -142,8 +141,9 @@ Result<Matches> matching(SessionStore& store, const std::string& sessionId, cons
     if (canBeErased(entry)) {
       found.entries.push_back(std::move(entry));
     } else {
-      found.staying.push_back(fmt::format("the pattern is in entry {}, a {}: a session is read by it, so it stays",
-                                          entry.id, text::printable(entry.type)));
+      found.staying.push_back(
+          fmt::format("the pattern is in entry {}, a {}: a session cannot be read without it, so it stays", entry.id,
+                      text::printable(entry.type)));
     }
   }));
   BOUGH_TRY(checkSetAside(store, sessionId, pattern, found));
@@ -372,31 +372,30 @@ Command define() {
       .name = "erase",
       .summary = "Remove the content of entries for good, with a receipt",
       .details =
-          "Unlike `bough redact`, nothing of the content is left: it goes from the log, from copies that other "
-          "sessions of the store have, from entries that were converted from it, imported with the same line or kept "
-          "of a "
-          "line that repeats it, from torn bytes, old formats, archives, the trash, attachments, the catalog and what "
+          "Unlike `bough redact`, nothing of the content is left: it is removed from the log, from copies in other "
+          "sessions of the store, from entries that were converted from it, from entries that were imported from the "
+          "same line or from a line that repeats it, from torn bytes, old formats, archives, the trash, attachments, "
+          "the catalog and what "
           "was typed in the chat. The "
           "tree "
           "stays: ids, parents, types and times. What the entries cost is no longer in `bough usage`. A receipt says "
-          "who erased it, why and when, and has the SHA-256 "
-          "digest of what went. It cannot be undone. If it is interrupted, the next command that opens the store "
+          "who erased it, why and when, and has the SHA-256 digest of what was removed. It cannot be undone. If it is "
+          "interrupted, the next command that opens the store "
           "finishes it. "
           "It cannot reach copies in other stores, exported files, backups, and programs that have read the entries.",
       .examples =
           "  bough erase SESSION ENTRY --reason \"a customer asked for it\"\n"
           "  bough erase SESSION --pattern 'sk-[A-Za-z0-9]{20,}' --reason \"a leaked key\"",
-      .options =
-          {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
-           {.name = "ENTRY", .help = kExactEntryHelp, .target = &options->entries},
-           {.name = "--reason", .help = "The reason", .target = &options->reason, .required = true},
-           {.name = "--pattern",
-            .help = "Every entry in which this regular expression (as of `rg` or `grep -E`) is found; they are listed, "
-                    "and nothing is erased without an answer or --yes",
-            .target = &options->pattern,
-            .value = "REGEX"},
-           {.name = "--by", .help = "Who erases it; default: $USER", .target = &options->by, .value = "NAME"},
-           {.name = "--yes", .help = "Do not ask", .target = &options->yes}},
+      .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
+                  {.name = "ENTRY", .help = kExactEntryHelp, .target = &options->entries},
+                  {.name = "--reason", .help = "The reason", .target = &options->reason, .required = true},
+                  {.name = "--pattern",
+                   .help = "Erase every entry that matches this regular expression (as in `rg` or `grep -E`); first "
+                           "lists the entries and asks, unless --yes is given",
+                   .target = &options->pattern,
+                   .value = "REGEX"},
+                  {.name = "--by", .help = "Who erases it; default: $USER", .target = &options->by, .value = "NAME"},
+                  {.name = "--yes", .help = "Do not ask", .target = &options->yes}},
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

@@ -242,8 +242,8 @@ Command define() {
           "in the trash until you empty it.\n"
           "With --agents: lists the session files of other agents that nobody wrote to for that long. --apply imports "
           "each into the store, archives it there, compares every byte, and only then removes the file.\n"
-          "Files of agents that keep a list of them (Codex, Gemini CLI, OpenClaw, MyAgents, claw0) are archived and "
-          "stay.",
+          "Files of agents that keep a list of them (Codex, Gemini CLI, OpenClaw, MyAgents, claw0) are archived but "
+          "not removed.",
       .examples =
           "  bough prune --older-than 90d\n"
           "  bough prune --older-than 90d --apply\n"
@@ -257,7 +257,7 @@ Command define() {
                    .target = &options->olderThan,
                    .value = "AGE"},
                   {.name = "--agents",
-                   .help = "Session files of other agents instead: all, or those named, with commas",
+                   .help = "List session files of other agents instead: all, or names separated by commas",
                    .target = &options->agents,
                    .value = "LIST",
                    .valueWhenBare = "all"},

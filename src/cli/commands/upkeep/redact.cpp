@@ -52,7 +52,7 @@ Command define() {
       .details =
           "The log keeps its order, its ids and the entry itself. No view, search or model context shows the "
           "content any more, and the catalog erases its words the next time it is brought up to date. The cost "
-          "of the entry still counts. Of an imported session, lines that repeat the content are hidden with it.",
+          "of the entry still counts. In an imported session, lines that repeat the content are hidden, too.",
       .examples = "  bough redact SESSION ENTRY --reason \"a password\"",
       .options = {{.name = "SESSION", .help = kExactSessionHelp, .target = &options->session, .required = true},
                   {.name = "ENTRY", .help = kExactEntryHelp, .target = &options->entry, .required = true},

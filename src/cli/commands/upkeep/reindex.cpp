@@ -34,7 +34,7 @@ std::unique_ptr<File> takeTurn(const SessionStore& store, bool onlyNew) {
   if (!file) return nullptr;
   if ((*file)->tryLock(LockKind::Exclusive)) return std::move(*file);
   if (onlyNew) return nullptr;
-  printMessage("another process is at work on the catalog; waiting for it");
+  printMessage("another process is using the catalog; waiting for it");
   return lockWithin(**file, LockKind::Exclusive, kWaitMs, "catalog.db") ? std::move(*file) : nullptr;
 }
 
@@ -69,7 +69,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   // Held until the catalog is closed: closing any descriptor of that file would release SQLite's locks.
   const std::unique_ptr<File> turn = takeTurn(*store, options.onlyNew);
   if (options.onlyNew && !turn && !store->folder().empty()) {
-    printMessage("another process is taking in what is new");
+    printMessage("another process is adding what is new");
     return kDone;
   }
   auto catalog = Catalog::open(*store);
@@ -115,14 +115,14 @@ Command define() {
       .name = "reindex",
       .summary = "Rebuild the catalog from the sessions",
       .details =
-          "The catalog (list, search, usage) holds only what is in the sessions, and follows them by itself. "
-          "This command rebuilds it from nothing. The first search in a large store starts `bough reindex --new` by "
+          "The catalog (list, search, usage) holds only what is in the sessions, and bough keeps it up to date. This "
+          "command rebuilds it from scratch. The first search in a large store starts `bough reindex --new` by "
           "itself.",
       .examples = "  bough reindex\n  bough reindex --new",
-      .options = {{.name = "--no-search", .help = "Let the first search index the text", .target = &options->noSearch},
-                  {.name = "--new",
-                   .help = "Keep what is in the catalog, and take in what is new",
-                   .target = &options->onlyNew}},
+      .options = {{.name = "--no-search",
+                   .help = "Do not index the text; the first search does it",
+                   .target = &options->noSearch},
+                  {.name = "--new", .help = "Keep the catalog, and add only what is new", .target = &options->onlyNew}},
       .run = [options](const Context& context) { return run(context, *options); },
   };
 }

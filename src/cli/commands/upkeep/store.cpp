@@ -26,7 +26,7 @@ Result<ExitCode> run(const Context& context, const Options& options) {
   if (!isPostgresLocation(location)) {
     if (!options.readers.empty() || !options.writers.empty() || !options.keepers.empty()) {
       return fail(
-          ErrorCode::InvalidArgument, fmt::format("{} is a folder, which knows no roles", location),
+          ErrorCode::InvalidArgument, fmt::format("{} is a folder, which has no roles", location),
           "--reader, --writer and --keeper are for a store in PostgreSQL; a folder has the rights of its files");
     }
     // A folder needs no tables; it is created if it is missing.
@@ -69,8 +69,8 @@ Command define() {
       .name = "store",
       .summary = "Create the store, or bring its database up to date",
       .details =
-          "A store in PostgreSQL needs its tables and functions before anybody can use it. `bough store init` creates\n"
-          "them, and upgrades them after a new version of bough was installed; it can be repeated. The options give\n"
+          "A store in PostgreSQL needs its tables and functions before anybody can use it. `bough store init` creates "
+          "them, and upgrades them after a new version of bough was installed; it can be repeated. The options give "
           "roles of the database the rights that they need, and no more.",
       .examples =
           "  bough store init --store postgresql://admin@db.example/sessions\n"
@@ -78,12 +78,12 @@ Command define() {
       .options =
           {{.name = "ACTION", .help = "What to do", .target = &options->action, .required = true, .choices = {"init"}},
            {.name = "--reader",
-            .help = "Let this role of the database read; may be given more than once",
+            .help = "Let this role of the database read; may be repeated",
             .target = &options->readers,
             .value = "ROLE"},
            {.name = "--writer", .help = "Let this role read and append", .target = &options->writers, .value = "ROLE"},
            {.name = "--keeper",
-            .help = "Let this role also throw away and erase",
+            .help = "Let this role also remove and erase",
             .target = &options->keepers,
             .value = "ROLE"}},
       .run = [options](const Context& context) { return run(context, *options); },

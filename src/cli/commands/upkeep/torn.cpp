@@ -62,7 +62,7 @@ Result<ExitCode> list(const Context& context, const Options& options) {
   if (context.json) {
     printJson(*session.store, report);
   } else if (report.records.empty()) {
-    printMessage(fmt::format("nothing of session {} was set aside", idAndTitle(*session.store, session.sessionId)));
+    printMessage(fmt::format("no bytes of session {} were set aside", idAndTitle(*session.store, session.sessionId)));
   } else {
     printText(*session.store, report);
   }
@@ -93,14 +93,14 @@ void printDone(const Context& context, const std::string& sessionId, const TornP
 
 Result<ExitCode> run(const Context& context, const Options& options) {
   if (options.putBack && options.drop) {
-    return fail(ErrorCode::InvalidArgument, "--put-back and --drop exclude each other", "give one of them");
+    return fail(ErrorCode::InvalidArgument, "--put-back and --drop cannot be given together", "give one of them");
   }
   if (!options.putBack && !options.drop) return list(context, options);
   BOUGH_TRY(const auto store, openStoreWith(context, {options.session}));
   BOUGH_TRY(const auto session, resolveSessionToChange(*store, options.session, !context.json));
   BOUGH_TRY(const auto report, readTorn(*store, session));
   if (report.fileBytes == 0) {
-    return fail(ErrorCode::NotFound, fmt::format("nothing of session {} was set aside", idAndTitle(*store, session)),
+    return fail(ErrorCode::NotFound, fmt::format("no bytes of session {} were set aside", idAndTitle(*store, session)),
                 "`bough verify` checks all sessions");
   }
   TornPutBack done;

@@ -25,13 +25,13 @@ class LockHold final : public Hold {
 };
 
 Error missing(const std::string& sha256) {
-  return {
-      .code = ErrorCode::NotFound,
-      .message = fmt::format("attachment {} is missing", sha256),
-      .hint =
-          "copy it back into the store's attachments folder, or hide the entry with `bough redact` to go on without it",
-      .retryable = false,
-      .actualTail = {}};
+  return {.code = ErrorCode::NotFound,
+          .message = fmt::format("attachment {} is missing", sha256),
+          .hint =
+              "copy it back into the store's attachments folder, or hide the entry with `bough redact` to continue "
+              "without it",
+          .retryable = false,
+          .actualTail = {}};
 }
 
 // Returns true when the file contains exactly these bytes. Returns false after a failed read; the file is then
@@ -143,7 +143,7 @@ Result<std::string> AttachmentFolder::get(const std::string& sha256) {
   if (!bytes) return std::unexpected(systemError(bytes.error(), "read", path));
   if (Sha256::of(*bytes) != sha256) {
     return fail(ErrorCode::Damaged, fmt::format("attachment {} is not what its name says", path),
-                "restore it from a copy, or hide the entry with `bough redact` to go on without it");
+                "restore it from a copy, or hide the entry with `bough redact` to continue without it");
   }
   return std::move(*bytes);
 }

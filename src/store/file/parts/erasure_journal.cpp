@@ -115,7 +115,8 @@ Result<std::optional<ErasurePlan>> ErasureJournal::read() {
   BOUGH_TRY(const auto text, orError(readWhole(**file, kMostBytes), "read", path));
   auto plan = planFrom(text);
   if (plan) return plan;
-  return fail(ErrorCode::Damaged, fmt::format("{} cannot be read: an erasure was interrupted and cannot go on", path),
+  return fail(ErrorCode::Damaged,
+              fmt::format("{} cannot be read: an erasure was interrupted and cannot continue", path),
               "look which entries it names, move the file out of the store, and erase them again");
 }
 

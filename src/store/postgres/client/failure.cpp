@@ -56,7 +56,7 @@ constexpr std::array<Meaning, 27> kMeanings{{
      "the batch is larger than the server takes: append fewer entries at once"},
     {"23505", Trouble::Refused, ErrorCode::IdConflict, "another client has stored the same; look at it, then retry"},
     {"42501", Trouble::Refused, ErrorCode::ReadOnly,
-     "this role lacks a right: `bough store init --writer ROLE` lets it append, --keeper ROLE also throw away, erase "
+     "this role lacks a right: `bough store init --writer ROLE` lets it append, --keeper ROLE also remove, erase "
      "and "
      "change settings; see docs/scale.md"},
     {"42704", Trouble::Refused, ErrorCode::InvalidArgument, "create the role with CREATE ROLE, then repeat this"},

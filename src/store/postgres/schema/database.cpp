@@ -51,7 +51,7 @@ Exchange<void> Database::transaction(const std::function<Exchange<void>(Connecti
 Error Database::noSession(const std::string& sessionId) const {
   if (const auto known = checkSessionId(sessionId); !known) return known.error();
   return fail(ErrorCode::NotFound, fmt::format("there is no session {} in {}", sessionId, shown()),
-              "`bough` lists the sessions of a store")
+              "`bough ls` lists the sessions of a store")
       .error();
 }
 
