@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/json/json_scan.h"
+#include "base/json/surrogates.h"
 #include "base/text/timestamp.h"
 #include "base/try.h"
 
@@ -41,6 +42,10 @@ Result<std::string> ToolArguments::text(std::string_view name, std::string_view 
   if (!value) return std::string(fallback);
   auto decoded = json::decodeString(*value);
   if (!decoded) return fail(ErrorCode::InvalidArgument, fmt::format("the argument \"{}\" is not a text", name));
+  if (json::hasLoneSurrogate(*value)) {
+    return fail(ErrorCode::InvalidArgument, fmt::format("the argument \"{}\" has half of a surrogate pair", name),
+                "send the whole character");
+  }
   return std::move(*decoded);
 }
 

@@ -15,7 +15,8 @@ class ToolArguments {
   /// `object` must outlive this object.
   explicit ToolArguments(std::string_view object) : object_(object) {}
 
-  /// Returns a text. InvalidArgument when the argument is missing, not a text, or empty.
+  /// Returns a text. InvalidArgument when the argument is missing, not a text, or empty, or has half of a surrogate
+  /// pair, which UTF-8 cannot hold.
   [[nodiscard]] Result<std::string> text(std::string_view name) const;
   /// Does the same, but returns `fallback` when the argument is missing or null.
   [[nodiscard]] Result<std::string> text(std::string_view name, std::string_view fallback) const;

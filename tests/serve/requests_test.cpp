@@ -57,6 +57,16 @@ TEST(JsonRpc, AMessageRepeatsLittleOfALongName) {
   EXPECT_TRUE(answer.contains("木…\"}}")) << answer;
 }
 
+TEST(ToolArguments, ATextWithHalfOfASurrogatePairIsRefused) {
+  EXPECT_EQ(ToolArguments(R"({"text":"\ud83d\ude00 \\ud83d"})").text("text"), "😀 \\ud83d");
+  for (const std::string half : {R"(\ud83d)", R"(a\ude00)", R"(\ud83d\ud83d\ude00)", R"(\ud83d\n)"}) {
+    const std::string arguments = "{\"text\":\"" + half + "\"}";
+    const auto text = ToolArguments(arguments).text("text");
+    ASSERT_FALSE(text) << half;
+    EXPECT_EQ(text.error().code, ErrorCode::InvalidArgument) << half;
+  }
+}
+
 TEST(ToolArguments, NumbersAreWholeAndWithinTheirLimits) {
   const ToolArguments given(R"({"zero":0,"ten":10,"much":11,"less":-1,"part":1.5,"text":"3","none":null})");
   EXPECT_EQ(given.number("zero", 5, 10).value(), 0U);

@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "base/json/json_string.h"
 #include "base/json/json_write.h"
-#include "message/json/surrogates.h"
+#include "base/json/surrogates.h"
 
 namespace bough::message {
 

@@ -6,7 +6,7 @@
 
 #include "base/json/json_string.h"
 #include "base/json/json_write.h"
-#include "message/json/surrogates.h"
+#include "base/json/surrogates.h"
 #include "message/model/dialects.h"
 #include "message/model/media.h"
 #include "message/plan/describe.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/json/surrogates.h"
 #include "base/system/huge_pages.h"
-#include "message/json/surrogates.h"
 
 namespace bough::message {
 

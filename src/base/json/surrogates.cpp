@@ -1,4 +1,4 @@
-#include "message/json/surrogates.h"
+#include "base/json/surrogates.h"
 
 #include <charconv>
 
