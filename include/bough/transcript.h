@@ -50,6 +50,8 @@ struct TranscriptFacts {
   std::string version = {};        ///< Of the agent or of its format, as written in the file.
   std::string parentSession = {};  ///< What the session was forked from: an agent's session id or a path.
   std::string metadata = {};       ///< From the agent's own list of sessions: a JSON object, verbatim.
+  /// The session's id in the store that exported it; empty for a session that did not come from a store.
+  std::string storeId = {};
   /// When the file holds only what came after a fork: the entry (bough id) of the parent session that it continues. The
   /// parent must be read first.
   std::string parentEntryId = {};
@@ -136,7 +138,8 @@ std::optional<std::uint64_t> latestTimeAtEnd(const std::string& path);
 /// or it is too large.
 [[nodiscard]] Result<std::string> linesOfDocument(const std::string& path);
 
-/// Returns the id that a transcript's session gets in a store: the agent's own id when it is valid.
+/// Returns the id that a transcript's session gets in a store: `storeId` when the session came from a store, otherwise
+/// the agent's own id when it is valid.
 std::string transcriptSessionId(const TranscriptFacts& facts);
 
 /// Which agent wrote the file, and which session it becomes.

@@ -209,8 +209,9 @@ class Import {
     }
     TranscriptFacts parent = facts_;
     parent.sessionId = facts_.parentSession;
-    BOUGH_TRY(importParent(transcriptSessionId(parent)));
-    auto forked = store_.branchFromEntry(transcriptSessionId(parent), facts_.parentEntryId, session);
+    parent.storeId.clear();
+    BOUGH_TRY(const std::string parentId, importParent(transcriptSessionId(parent)));
+    auto forked = store_.branchFromEntry(parentId, facts_.parentEntryId, session);
     out_.created = forked.has_value();
     if (forked) return {};
     forked.error().message =
@@ -219,17 +220,23 @@ class Import {
     return std::unexpected(forked.error());
   }
 
-  // Imports the session that the file continues, if the store does not have it and its file is found.
-  Result<void> importParent(const std::string& parentId) {
+  // Imports the session that the file continues, if the store does not have it and its file is found. Returns its id in
+  // the store, which is another than `parentId` when a store exported the file.
+  Result<std::string> importParent(const std::string& parentId) {
     const Agent* agent = findAgent(facts_.agent);
-    if (depth_ >= kMaxForks || agent == nullptr || agent->findParent == nullptr) return {};
-    const auto state = store_.sessionState(parentId);
-    if (state || state.error().code != ErrorCode::NotFound) return {};
+    if (depth_ >= kMaxForks || agent == nullptr || agent->findParent == nullptr) return parentId;
+    const auto isMissing = [&](const std::string& id) {
+      const auto state = store_.sessionState(id);
+      return !state && state.error().code == ErrorCode::NotFound;
+    };
+    if (!isMissing(parentId)) return parentId;
     const std::string path = agent->findParent(path_, facts_.parentSession);
-    if (path.empty()) return {};
+    const auto facts = path.empty() ? Result<TranscriptFacts>() : peekTranscript(path);
+    if (path.empty() || !facts) return parentId;
+    if (std::string id = transcriptSessionId(*facts); !isMissing(id)) return id;
     const ImportOptions options{.agent = facts_.agent, .sessionId = {}};
-    BOUGH_TRY(Import(store_, path, options, {}, depth_ + 1).run());
-    return {};
+    BOUGH_TRY(const auto imported, Import(store_, path, options, {}, depth_ + 1).run());
+    return imported.sessionId;
   }
 
   // Finds out what the session has of this file.

@@ -8,6 +8,7 @@
 #include "base/text/utf8.h"
 #include "base/try.h"
 #include "transcript/model/agent.h"
+#include "transcript/model/carried.h"
 #include "transcript/source/database.h"
 #include "transcript/source/short_texts.h"
 
@@ -120,13 +121,14 @@ class Driver {
          const ReadTranscriptOptions& options, const Builder::Use& use)
       : agent_(agent),
         reader_(agent.makeReader()),
+        impliedId_(sessionId),
         // A document is rewritten as a whole each time, so earlier offsets mean nothing.
         fromOffset_(agent.framing == Framing::Lines ? options.fromOffset : 0),
         builder_(agent.name,
                  {.fromOffset = fromOffset_, .withoutLines = options.withoutLines, .wasGiven = options.wasGiven}, use),
         mayShorten_(options.withoutLines && options.longestText && agent.canShortenTexts),
         longestText_(options.longestText) {
-    builder_.facts.sessionId = sessionId;
+    builder_.facts.sessionId = impliedId_;
     builder_.path = path;
   }
 
@@ -137,6 +139,7 @@ class Driver {
     reader_->end(builder_);
     if (builder_.error()) return std::unexpected(*builder_.error());
     TranscriptReport report = builder_.end();
+    if (session_) session_->addTo(report.facts, impliedId_);
     report.bytes = bytes_;
     report.coveredBytes = coveredBytes_;
     return report;
@@ -175,6 +178,7 @@ class Driver {
     if (record.kind == RecordKind::Json) {
       if (auto carried = record.repaired ? std::nullopt : carriedIn(record.text)) {
         reader_->flushHeld(builder_);
+        noteSession(*carried);
         builder_.carry(record, std::move(*carried));
         mayShorten_ = false;  // lines that are joined with this one must be where they are in the file
       }
@@ -189,6 +193,12 @@ class Driver {
     return {};
   }
 
+  // The first line that carries entries also carries what the session is.
+  void noteSession(const Carried& carried) {
+    if (std::exchange(sawCarried_, true) || carried.entries.empty()) return;
+    session_ = carriedSessionIn(carried.entries.front());
+  }
+
   Record shortened(const Record& record) {
     const std::size_t longest = longestText_();
     if (record.text.size() <= longest) return record;
@@ -200,6 +210,9 @@ class Driver {
 
   const Agent& agent_;
   std::unique_ptr<Reader> reader_;
+  std::string impliedId_;                  // the session id that the name of the file implies
+  std::optional<CarriedSession> session_;  // what the file carries of its session
+  bool sawCarried_ = false;
   std::uint64_t fromOffset_;
   Builder builder_;
   std::uint64_t bytes_ = 0;

@@ -12,7 +12,9 @@
 #include "transcript/adapted_lines.h"
 #include "transcript/carrier_lines.h"
 #include "transcript/line_table.h"
+#include "transcript/loss_report.h"
 #include "transcript/model/agent.h"
+#include "transcript/model/carried.h"
 #include "transcript/model/carrier_writer.h"
 #include "transcript/model/clean_line.h"
 #include "transcript/model/conversion.h"
@@ -68,7 +70,8 @@ class TranscriptWriting {
         tree_(entries),
         carrierWriter_(entries, tree_, !options.clean && !options.bare),
         carriers_(entries, agent),
-        lines_(entries, agent) {}
+        lines_(entries, agent),
+        losses_(entries, agent, options.keepBeside != nullptr, result_.report) {}
 
   Result<WrittenTranscript> run() {
     findCopyable();
@@ -85,6 +88,7 @@ class TranscriptWriting {
       if (facts.created.empty() && !order_.empty()) facts.created = entries_.at(order_.front())->timestamp;
       writer_->begin(facts, text);
     }
+    if (!beginsWithCopy()) addSession();
     const std::vector<bool> chosen = asSet(entries_.size(), order_);
     std::size_t seen = 0;
     const auto addUntil = [&](std::size_t end) {
@@ -112,8 +116,11 @@ class TranscriptWriting {
     result_.carried = carrierWriter_.count();
     result_.sameBytes = result_.sameBytes && !isAdapted(options_) && !shape_.leavesSubagent;
     result_.pastBytes = file_.pastBytes;
-    for (const std::string& field : writer_->lossyFields) addLossy(field);
-    reportLeftOut(chosen);
+    for (const std::string& field : writer_->lossyFields) losses_.add(field);
+    for (const std::size_t leaf : tree_.leaves()) {
+      if (!chosen[leaf]) losses_.add("branch");
+    }
+    losses_.addWithoutLine();
     return std::move(result_);
   }
 
@@ -163,14 +170,11 @@ class TranscriptWriting {
     return {};
   }
 
-  // Names branches and labels that are not written at all.
-  void reportLeftOut(const std::vector<bool>& chosen) {
-    for (const std::size_t leaf : tree_.leaves()) {
-      if (!chosen[leaf]) addLossy("branch");
-    }
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      if (entries_.kind(i) == EntryKind::Label && !chosen[i]) addLossy("label");
-    }
+  // Lets the file carry what the session is, and names what of it the agent's lines do not say.
+  void addSession() {
+    const std::string time = order_.empty() ? options_.facts.created : entries_.at(order_.front())->timestamp;
+    carrierWriter_.addSession(carriedSessionEntry(options_.facts, time));
+    losses_.addSession(options_.facts);
   }
 
   // Returns the agent's own line of an entry, as it goes into the file.
@@ -342,7 +346,7 @@ class TranscriptWriting {
     item.replacesRedactedLine = needsPlaceholder_[place];
     if (entry.redacted && entries_.isInConversation(place)) {
       const EntryList::Hidden* hidden = entries_.hidden(place);
-      addLossy(hidden != nullptr && hidden->isDamaged ? "unreadable" : "redacted");
+      losses_.add(hidden != nullptr && hidden->isDamaged ? "unreadable" : "redacted");
     }
     if (entries_.isInConversation(place) && entries_.isHidden(place)) {
       if (!item.replacesRedactedLine) {
@@ -360,6 +364,7 @@ class TranscriptWriting {
     item.isMoreOfAnswer = !item.messages.empty() && isMoreOfAnswer(entry, answers_);
     std::string lines;
     writer_->item(item, lines);
+    if (!lines.empty()) losses_.markWritten(place, entry, item.isMoreOfAnswer);
     if (options_.clean || shape_.relinks) parents_.addWritten(lines, entry);
     // Entries after an entry without lines continue from the entry before that.
     if (lines.empty()) {
@@ -378,6 +383,7 @@ class TranscriptWriting {
     ++result_.entries;
     ++result_.verbatim;
     carrierWriter_.markInFile(place);
+    losses_.markCopied(place);
     text += carrierWriter_.takeLines();
     const std::size_t carrier = carriers_.carrierOf(place);
     if (carrier != kNone && carriers_.find(carrier)->ownPlace == place) {
@@ -390,7 +396,7 @@ class TranscriptWriting {
     const CarrierLines::Line* carries = carriers_.find(place);
     const bool isWhole = carries == nullptr || carries->isWhole;
     if (carrier == kNone) skippedLine_ |= origin->hasLine ? !line || !isWhole : origin->sizeBytes > 0;
-    if (carrier == kNone && !origin->hasLine && origin->sizeBytes > 0) addLossy("skipped");
+    if (carrier == kNone && !origin->hasLine && origin->sizeBytes > 0) losses_.add("skipped");
     std::string bytes = line.value_or("");
     if (options_.clean) {
       bytes = parents_.clean(bytes, *item.entry, item.parentId);
@@ -428,17 +434,6 @@ class TranscriptWriting {
     return {};
   }
 
-  void addLossy(const std::string& field) {
-    auto& fields = result_.report.lossyFields;
-    const auto found = std::ranges::find(fields, field);
-    if (found == fields.end()) {
-      fields.push_back(field);
-      result_.report.lossyCounts.push_back(1);
-    } else {
-      ++result_.report.lossyCounts[static_cast<std::size_t>(found - fields.begin())];
-    }
-  }
-
   const EntryList& entries_;
   const WriteTranscriptOptions& options_;
   const Agent& agent_;
@@ -472,6 +467,7 @@ class TranscriptWriting {
   };
   Shape shape_;
   bool skippedLine_ = false;
+  LossReport losses_;
   // What the file contains so far.
   struct FileState {
     bool endsLine = true;

@@ -5,6 +5,7 @@
 
 #include "base/try.h"
 #include "transcript/model/agent.h"
+#include "transcript/model/carried.h"
 #include "transcript/model/carrier_writer.h"
 #include "transcript/model/conversion.h"
 #include "transcript/model/items.h"
@@ -56,6 +57,7 @@ Result<void> writeTranscriptTree(const TranscriptSource& source, const WriteTran
   };
   BOUGH_TRY(entries.check());
   TreeCarrierWriter carrierWriter(entries, tree, !options.clean && !options.bare);
+  carrierWriter.addSession(carriedSessionEntry(options.facts, entries.at(leaves.front())->timestamp));
   return agent->writeTree(options.facts, items, carrierWriter, files);
 }
 

@@ -56,7 +56,9 @@ Result<ExternalFacts> readExternalEntries(const std::string& path, const std::fu
               use(entry);
               return {};
             }));
-  const TranscriptFacts& facts = report.facts;
+  // Lists name a session as its agent does.
+  TranscriptFacts facts = report.facts;
+  facts.storeId.clear();
   use(factsEntry(facts));
   ExternalFacts out;
   out.agent = facts.agent;

@@ -85,13 +85,13 @@ bool isPlainCopy(const TranscriptRequest& request) {
 
 // A file that continues part of another file records the length of that part, which changes when the other session is
 // exported as well. Returns the new length; 0 when it is unchanged, or when the other session is not available.
-Result<std::uint64_t> continuedNow(SessionStore& store, const TranscriptSource& entries,
+Result<std::uint64_t> continuedNow(SessionStore& store, const std::string& sessionId, const TranscriptSource& entries,
                                    const WriteTranscriptOptions& request) {
   const std::uint64_t before = continuedBytes(entries);
   if (before == 0 || request.facts.parentSession.empty()) return 0;
-  TranscriptFacts named = request.facts;
-  named.sessionId = request.facts.parentSession;
-  const std::string parentId = transcriptSessionId(named);
+  BOUGH_TRY(const auto state, store.sessionState(sessionId));
+  if (!state.origin) return 0;
+  const std::string& parentId = state.origin->sessionId;
   const auto parent = TranscriptSource::open(store, parentId);
   if (!parent) return 0;
   WriteTranscriptOptions options{.agent = request.agent, .moves = request.moves, .pastOffset = before};
@@ -136,7 +136,7 @@ Result<SessionTranscript> writeSessionTranscript(
   if (begin) {
     BOUGH_TRY(begin(made.facts));
   } else {
-    BOUGH_TRY(options.continuedBytes, continuedNow(store, entries, options));
+    BOUGH_TRY(options.continuedBytes, continuedNow(store, sessionId, entries, options));
   }
   BOUGH_TRY(made.written, writeTranscript(entries, options, out));
   return made;

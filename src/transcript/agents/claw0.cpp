@@ -233,6 +233,9 @@ Agent claw0() {
   Agent agent;
   agent.name = "claw0";
   agent.dialect = Dialect::Anthropic;
+  static constexpr std::string_view kLacks[] = {"session.cwd", "session.title", "assistant.usage", "assistant.model",
+                                                "assistant.stop_reason"};
+  agent.lacks = kLacks;
   agent.mismatch = claw0Misfit;
   agent.isRecord = isClaw0Record;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<Claw0Reader>(); };

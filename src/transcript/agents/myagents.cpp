@@ -473,6 +473,10 @@ Agent myagents() {
   Agent agent;
   agent.name = "myagents";
   agent.dialect = Dialect::Anthropic;
+  static constexpr std::string_view kLacks[] = {"session.id", "session.cwd", "session.title", "session.key",
+                                                "assistant.stop_reason"};
+  agent.lacks = kLacks;
+  agent.listed = std::span(kLacks).first(3);
   agent.mismatch = myAgentsMismatch;
   agent.isRecord = isMyAgentsRecord;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<MyAgentsReader>(); };

@@ -177,6 +177,7 @@ Result<void> announceOpenClaw(const TranscriptHome&, const TranscriptFacts& fact
 Agent openclaw() {
   Agent agent = pi();
   agent.name = "openclaw";
+  agent.listed = agent.lacks;
   agent.mismatch = openClawMismatch;
   agent.makeReader = []() { return makePiReader("openclaw"); };
   agent.addFactsBeside = addOpenClawFactsBeside;

@@ -299,6 +299,8 @@ Result<TranscriptPlace> piPlace(const TranscriptHome& home, const TranscriptFact
 Agent pi() {
   Agent agent;
   agent.name = "pi";
+  static constexpr std::string_view kLacks[] = {"session.key"};
+  agent.lacks = kLacks;
   agent.format = "pi";
   agent.dialect = Dialect::Bough;
   agent.canHoldTree = true;

@@ -130,16 +130,25 @@ class PlainWriter : public Writer {
     return last == lastOf_.end() ? foreignIdOf(entryId) : last->second;
   }
 
-  std::string textOf(const Block& result) {
-    std::string text;
+  // Writes one text as a string, and several as a list of blocks.
+  void writeTexts(const Block& result, json::Writer& writer) {
+    std::vector<std::string> texts;
     for (const Block& part : result.content) {
       if (part.kind == BlockKind::Text) {
-        text += (text.empty() ? "" : "\n") + part.text.decode();
+        texts.push_back(part.text.decode());
       } else {
         lossyFields.push_back(fmt::format("tool_result.{}", toString(part.kind)));
       }
     }
-    return text;
+    if (texts.size() < 2) {
+      writer.string(texts.empty() ? std::string() : texts.front());
+      return;
+    }
+    writer.beginArray();
+    for (const std::string& text : texts) {
+      writer.beginObject().member("type", "text").member("text", text).endObject();
+    }
+    writer.endArray();
   }
 
   // Some dialects have the arguments as a string that contains an object.
@@ -168,7 +177,7 @@ class PlainWriter : public Writer {
       writer.member("tool_call_id", block.id.decode()).member("name", block.name.decode()).key("arguments");
       block.freeform ? writer.string(block.text.decode()) : writer.raw(argumentsOf(block));
     } else if (block.kind == BlockKind::ToolResult) {
-      writer.member("tool_call_id", block.id.decode()).member("content", textOf(block));
+      writeTexts(block, writer.member("tool_call_id", block.id.decode()).key("content"));
       if (block.isError) writer.member("is_error", true);
     } else {
       writer.member("content", block.text.decode());
@@ -192,6 +201,10 @@ Agent plain() {
   agent.dialect = Dialect::Bough;
   agent.canHoldTree = true;
   agent.continuesFromEnd = true;
+  static constexpr std::string_view kLacks[] = {"session.id",           "session.key",     "session.cwd",
+                                                "session.title",        "assistant.usage", "assistant.model",
+                                                "assistant.stop_reason"};
+  agent.lacks = kLacks;
   agent.idMember = "id";
   agent.parentMember = "parentId";
   agent.mismatch = plainMismatch;

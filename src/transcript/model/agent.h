@@ -135,9 +135,14 @@ struct Agent {
   Dialect dialect = Dialect::Anthropic;  ///< The dialect of its messages.
   bool canHoldTree = false;              ///< Whether a file can hold more than one branch.
   bool continuesFromEnd = false;         ///< Whether some of its programs continue from the end of the file.
-  bool canShortenTexts = false;          ///< Whether nothing else in its lines depends on the content of long texts.
-  std::string_view idMember = {};        ///< The member of a line that holds its id.
-  std::string_view parentMember = {};    ///< The member that names the line it continues.
+  /// What its lines have no place for, of a session (`session.id`, `session.key`, `session.cwd`, `session.title`), of
+  /// an answer (`assistant.usage`, `assistant.model`, `assistant.stop_reason`) and of a result (`tool_result.texts`:
+  /// several).
+  std::span<const std::string_view> lacks = {};
+  std::span<const std::string_view> listed = {};  ///< Those of `lacks` that the agent's own list of sessions has.
+  bool canShortenTexts = false;        ///< Whether nothing else in its lines depends on the content of long texts.
+  std::string_view idMember = {};      ///< The member of a line that holds its id.
+  std::string_view parentMember = {};  ///< The member that names the line it continues.
   std::span<const std::string_view> nameMembers = {};  ///< Members that name other lines.
   Framing framing = Framing::Lines;
   std::string_view listName = {};  ///< For Framing::Document: the member that holds the list.

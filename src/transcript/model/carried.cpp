@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include "base/bytes/crc32c.h"
+#include "base/bytes/sha256.h"
 #include "base/json/json_scan.h"
 #include "base/json/json_write.h"
 #include "base/model/ids.h"
 #include "base/text/timestamp.h"
+#include "transcript/model/facts.h"
+#include "transcript/model/ids.h"
 
 namespace bough::transcript {
 namespace {
@@ -60,6 +63,16 @@ std::optional<Entry> readEntry(std::string_view json) {
   entry.parentId = json::findString(json, "parentId").value_or("");
   return entry;
 }
+
+struct SessionField {
+  std::string_view name;
+  std::string CarriedSession::* member;
+};
+constexpr SessionField kSessionFields[] = {{"id", &CarriedSession::id},
+                                           {"as", &CarriedSession::as},
+                                           {"key", &CarriedSession::key},
+                                           {"cwd", &CarriedSession::cwd},
+                                           {"title", &CarriedSession::title}};
 
 }  // namespace
 
@@ -131,6 +144,43 @@ std::optional<Carried> carriedIn(std::string_view object) {
     if (!isConversation(entryKind(carried.entries[carried.own].type))) return std::nullopt;
   }
   return carried;
+}
+
+void CarriedSession::addTo(TranscriptFacts& facts, std::string_view impliedId) const {
+  if (facts.cwd.empty()) facts.cwd = cwd;
+  if (facts.key.empty() && isUsableKey(key)) facts.key = key;
+  if (facts.title.empty()) facts.title = title;
+  if (isSessionId(id) && (facts.sessionId == as || facts.sessionId == impliedId)) facts.storeId = id;
+}
+
+Entry carriedSessionEntry(const TranscriptFacts& facts, std::string_view timestamp) {
+  const CarriedSession session{.id = facts.storeId,
+                               .as = facts.storeId.empty() ? std::string() : facts.sessionId,
+                               .key = facts.key,
+                               .cwd = facts.cwd,
+                               .title = facts.title};
+  json::Writer writer;
+  writer.beginObject().key("session").beginObject();
+  for (const SessionField& field : kSessionFields) {
+    if (!(session.*field.member).empty()) writer.member(field.name, session.*field.member);
+  }
+  Entry entry;
+  entry.type = entry_type::kSessionInfo;
+  entry.timestamp = timestamp;
+  entry.payload = writer.endObject().endObject().take();
+  constexpr std::size_t kShort = 16;
+  entry.id = fmt::format("{}session:{}", kFactsId, Sha256::of(entry.payload).substr(0, kShort));
+  return entry;
+}
+
+std::optional<CarriedSession> carriedSessionIn(const Entry& entry) {
+  if (entry.type != entry_type::kSessionInfo) return std::nullopt;
+  const auto object = json::findMember(entry.payload, "session");
+  if (!object || json::kindOf(*object) != json::Kind::Object) return std::nullopt;
+  CarriedSession session;
+  for (const SessionField& field : kSessionFields)
+    session.*field.member = json::findString(*object, field.name).value_or("");
+  return session;
 }
 
 }  // namespace bough::transcript

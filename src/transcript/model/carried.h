@@ -11,6 +11,7 @@
 #pragma once
 
 #include <bough/entry.h>
+#include <bough/transcript.h>
 
 #include <memory>
 #include <optional>
@@ -56,5 +57,27 @@ std::string withCarried(std::string_view line, const std::vector<CarriedEntry>& 
 /// Returns what an object carries. std::nullopt when it carries nothing, was changed, or carries something that cannot
 /// be an entry.
 std::optional<Carried> carriedIn(std::string_view object);
+
+/// What a session is besides its entries. Many formats have no place for it, so the first line that carries entries
+/// also carries a session_info entry with this payload; a member is missing when the session does not have it:
+///   {"session":{"id":"my-session","as":"01165fb3-…","key":"main:cli:ada","cwd":"/home/ada/bridge","title":"The
+///   bridge"}}
+struct CarriedSession {
+  std::string id;  ///< In the store that the file was exported from.
+  std::string as;  ///< The session's id with which the file was written.
+  std::string key;
+  std::string cwd;
+  std::string title;
+
+  /// Adds what a file does not say itself to its facts. `impliedId` is the session id that the name of the file
+  /// implies. The session keeps its id in the store unless the file says that it is another session, as a copy does.
+  void addTo(TranscriptFacts& facts, std::string_view impliedId) const;
+};
+
+/// Returns the entry for a file that is written with these facts.
+Entry carriedSessionEntry(const TranscriptFacts& facts, std::string_view timestamp);
+
+/// Returns std::nullopt for any other entry.
+std::optional<CarriedSession> carriedSessionIn(const Entry& entry);
 
 }  // namespace bough::transcript

@@ -57,6 +57,7 @@ bool CarrierWriter::add(std::size_t place, Cargo& cargo) {
 
 std::vector<CarriedEntry> CarrierWriter::entriesOf(const Cargo& cargo) const {
   std::vector<CarriedEntry> entries;
+  if (session_ != nullptr) entries.push_back(asStored(session_));
   for (const std::size_t place : cargo.places) {
     const std::size_t parent = parentOf(place);
     entries.push_back(
@@ -105,12 +106,14 @@ std::string CarrierWriter::takeLines(bool last) {
     if (branch_[cargo.places[i]]) own = i;
   }
   const std::size_t end = lines.find('\n') + 1;
+  if (session_ != nullptr && own != CarriedIds::kNone) ++own;
   const std::string first = withCarried(std::string_view(lines).substr(0, end), entriesOf(cargo), own);
   if (first.size() == end) {  // the line would be nested too deeply
     unload(cargo);
     return lines;
   }
   count_ += count;
+  session_.reset();
   std::string out = first;
   for (std::size_t at = end; at < lines.size();) {
     const std::size_t next = std::min(lines.find('\n', at), lines.size() - 1) + 1;

@@ -21,6 +21,8 @@ class CarrierWriter {
   /// Adds an entry without a line of its own. A message that continues the entry of the current line is taken as part
   /// of that line.
   void addWithoutLine(std::size_t place);
+  /// Adds an entry that says what the session is (CarriedSession). The first line carries it.
+  void addSession(Entry entry) { session_ = std::make_shared<Entry>(std::move(entry)); }
   /// Marks an entry whose line the agent wrote itself.
   void markInFile(std::size_t place) { inFile_[place] = true; }
   /// Sets the current lines, which were written for the entry at `place`, or for no entry (EntryTree::kNone). They are
@@ -56,11 +58,12 @@ class CarrierWriter {
   const EntryList& entries_;
   const EntryTree& tree_;
   bool enabled_;
-  std::vector<std::size_t> before_;   // waiting entries that precede the current lines
-  std::vector<std::size_t> joined_;   // entries that are part of the current lines
-  std::vector<std::size_t> waiting_;  // waiting entries that follow the current lines
-  std::vector<bool> inFile_;          // by place: the entry is in the file
-  std::vector<bool> branch_;          // by place: the entry is on the branch of setBranch
+  std::vector<std::size_t> before_;         // waiting entries that precede the current lines
+  std::vector<std::size_t> joined_;         // entries that are part of the current lines
+  std::vector<std::size_t> waiting_;        // waiting entries that follow the current lines
+  std::vector<bool> inFile_;                // by place: the entry is in the file
+  std::vector<bool> branch_;                // by place: the entry is on the branch of setBranch
+  std::shared_ptr<const Entry> session_{};  // until a line carries it
   std::string lines_;
   std::size_t place_ = EntryTree::kNone;
   std::size_t count_ = 0;
@@ -72,6 +75,7 @@ class CarrierWriter {
 class TreeCarrierWriter {
  public:
   TreeCarrierWriter(const EntryList& entries, const EntryTree& tree, bool enabled);
+  void addSession(Entry entry) { carrierWriter_.addSession(std::move(entry)); }
 
   /// Begins a file.
   void beginFile();

@@ -83,7 +83,7 @@ bool isUsableKey(std::string_view key) {
 using namespace transcript;
 
 std::string transcriptSessionId(const TranscriptFacts& facts) {
-  return sessionIdOf(facts.agent, facts.sessionId);
+  return facts.storeId.empty() ? sessionIdOf(facts.agent, facts.sessionId) : facts.storeId;
 }
 
 namespace {
@@ -149,6 +149,7 @@ Result<TranscriptFacts> factsForExport(SessionStore& store, const std::string& s
   // A session that went to another agent and came back is still the same session.
   if (const auto own = factsOf(entries, agent); own.agent == agent) return own;
   facts.agent = agent;
+  facts.storeId = sessionId;
   facts.sessionId = uuidFrom(sessionId);
   facts.version.clear();
   facts.parentSession.clear();
@@ -178,6 +179,7 @@ TranscriptFacts factsOfCopy(const TranscriptFacts& facts, unsigned number) {
   // The agent's own list has the metadata for the session that was copied. The key says whose session it is; a list
   // that already has the key uses another one.
   copy.metadata.clear();
+  copy.storeId.clear();
   return copy;
 }
 

@@ -90,6 +90,8 @@ std::string mismatchOfClaudeCode(const Sample& sample) {
 Agent claudeCode() {
   Agent agent;
   agent.name = "claude-code";
+  static constexpr std::string_view kLacks[] = {"session.key"};
+  agent.lacks = kLacks;
   agent.dialect = Dialect::Anthropic;
   agent.canHoldTree = true;
   agent.continuesFromEnd = true;

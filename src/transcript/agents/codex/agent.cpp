@@ -30,6 +30,10 @@ std::string mismatchOfCodex(const Sample& sample) {
 Agent codexRollout() {
   Agent agent;
   agent.name = "codex";
+  static constexpr std::string_view kLacks[] = {"session.title",   "session.key",           "assistant.usage",
+                                                "assistant.model", "assistant.stop_reason", "tool_result.texts"};
+  agent.lacks = kLacks;
+  agent.listed = std::span(kLacks).first(1);
   agent.dialect = Dialect::OpenaiResponses;
   agent.mismatch = mismatchOfCodex;
   agent.isRecord = isCodexRecord;

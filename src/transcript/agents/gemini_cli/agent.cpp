@@ -59,6 +59,10 @@ std::string mismatchOfDocument(const Sample& sample) {
 Agent row() {
   Agent agent;
   agent.name = "gemini-cli";
+  static constexpr std::string_view kLacks[] = {"session.cwd", "session.key", "assistant.stop_reason",
+                                                "tool_result.texts"};
+  agent.lacks = kLacks;
+  agent.listed = std::span(kLacks).first(1);
   agent.dialect = Dialect::Gemini;
   agent.isRecord = isGeminiRecord;
   agent.makeReader = [] { return gemini_cli::makeReader(); };

@@ -156,12 +156,13 @@ class GeminiWriter : public Writer {
     writer.endArray();
   }
 
-  static void writeFacts(json::Writer& writer, const Item& item) {
+  void writeFacts(json::Writer& writer, const Item& item) {
     const auto stored = normalizeEntry(*item.entry);
     if (!stored) return;
     if (stored->usage && !item.isMoreOfAnswer) {
       const Usage& usage = *stored->usage;
       const std::uint64_t input = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+      if (usage.cacheWriteTokens > 0) lossyFields.emplace_back("assistant.usage.cache_write_tokens");
       writer.key("tokens").beginObject().member("input", input);
       writer.member("output", usage.outputTokens - usage.reasoningTokens);
       writer.member("cached", usage.cacheReadTokens).member("thoughts", usage.reasoningTokens);
