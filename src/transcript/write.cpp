@@ -96,9 +96,9 @@ class TranscriptWriting {
         if (!options_.branchOnly && !chosen[seen]) carrierWriter_.addWithoutLine(seen);
       }
     };
-    for (const std::size_t place : order_) {
-      addUntil(place);
-      writeEntry(place, text);
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      addUntil(order_[i]);
+      writeEntry(order_[i], std::span(order_).subspan(i + 1), text);
       BOUGH_TRY(flush(text));
     }
     addUntil(entries_.size());
@@ -327,7 +327,8 @@ class TranscriptWriting {
     return first != order_.end() && (isCopied(*first) || isInOtherFile(*first));
   }
 
-  void writeEntry(std::size_t place, std::string& text) {
+  // `after`: the places that are written after it.
+  void writeEntry(std::size_t place, std::span<const std::size_t> after, std::string& text) {
     const EntryPin pin = entries_.at(place);
     const Entry& entry = *pin;
     Item item{.entry = &entry, .parentId = {}, .messages = {}};
@@ -359,17 +360,20 @@ class TranscriptWriting {
       item.messages = {placeholderMessage(entries_, tree_, place, agent_.dialect)};
     } else {
       item.messages = messages_->takeMessages(place);
+      const auto end = std::ranges::find_if(after, [&](std::size_t next) { return isCopied(next); });
+      if (agent_.joinsResults) item.answers = messages_->peekAnswers(item.messages, {after.begin(), end});
     }
     item.isAppliedEdit = messages_->edits().isApplied(place);
     item.isMoreOfAnswer = !item.messages.empty() && isMoreOfAnswer(entry, answers_);
     std::string lines;
+    writer_->isInEarlierLine = false;
     writer_->item(item, lines);
-    if (!lines.empty()) losses_.markWritten(place, entry, item.isMoreOfAnswer);
+    if (!lines.empty() || writer_->isInEarlierLine) losses_.markWritten(place, entry, item.isMoreOfAnswer);
     if (options_.clean || shape_.relinks) parents_.addWritten(lines, entry);
     // Entries after an entry without lines continue from the entry before that.
     if (lines.empty()) {
-      const bool isMissed =
-          entries_.isInConversation(place) && !item.isAppliedEdit && !messages_->edits().leavesOut(place);
+      const bool isMissed = entries_.isInConversation(place) && !writer_->isInEarlierLine && !item.isAppliedEdit &&
+                            !messages_->edits().leavesOut(place);
       if (isMissed) ++result_.leftOut;
       replacementIds_[entry.id] = item.parentId;
       carrierWriter_.addWithoutLine(place);

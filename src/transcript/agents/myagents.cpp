@@ -7,10 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/bytes/base64.h"
-#include "base/bytes/sha256.h"
 #include "base/json/json_write.h"
 #include "base/text/text.h"
 #include "base/text/timestamp.h"
@@ -18,6 +16,7 @@
 #include "bough/transcript.h"
 #include "message/json/json_tree.h"
 #include "transcript/agents/agents.h"
+#include "transcript/agents/myagents.h"
 #include "transcript/source/json_line.h"
 #include "transcript/source/lock_file.h"
 #include "transcript/source/nearby_files.h"
@@ -54,18 +53,6 @@ std::string legacyMismatch(const Sample& sample) {
     return isMyAgentsRecord(tree.raw(element)) ? std::string() : std::string(kWhy);
   }
   return std::string(kWhy);
-}
-
-// Returns the blocks inside a string; empty when there are none.
-std::string blocksIn(const std::string& content) {
-  if (!content.starts_with('[') || !json::check(content)) return {};
-  json::ArrayReader elements(content);
-  std::size_t count = 0;
-  while (const auto element = elements.next()) {
-    if (json::kindOf(*element) != json::Kind::Object || !json::findMember(*element, "type")) return {};
-    ++count;
-  }
-  return count > 0 ? content : std::string();
 }
 
 class LineReading {
@@ -228,172 +215,6 @@ Result<void> addMyAgentsFactsBeside(const std::string& path, TranscriptFacts& fa
   return {};
 }
 
-// The bytes of an image in a message of Anthropic's dialect.
-struct ImageBytes {
-  std::string type;
-  std::string bytes;
-};
-
-std::optional<ImageBytes> imageIn(std::string_view block) {
-  if (json::findString(block, "type") != "image") return std::nullopt;
-  const auto source = json::findMember(block, "source");
-  if (!source || json::findString(*source, "type") != "base64") return std::nullopt;
-  auto bytes = fromBase64(json::findString(*source, "data").value_or("="));
-  auto type = json::findString(*source, "media_type");
-  if (!bytes || bytes->empty() || !type) return std::nullopt;
-  return ImageBytes{.type = std::move(*type), .bytes = std::move(*bytes)};
-}
-
-// Returns whether a part of a file name is safe. MyAgents allows the same characters in session ids.
-bool isPlainName(std::string_view name) {
-  constexpr std::size_t kLongest = 99;
-  return !name.empty() && name.size() <= kLongest &&
-         std::ranges::all_of(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; });
-}
-
-// Writes a line for each message. Results are blocks of the user's next line, where the reader also finds them.
-class MyAgentsWriter : public Writer {
- public:
-  void begin(const TranscriptFacts&, std::string&) override {}
-
-  // The files that a line names may no longer exist; the entry has the bytes that were read from them.
-  void copied(const Item& item, std::string_view line) override {
-    if (!keepsBeside || !line.contains(R"("attachments")")) return;
-    const std::string_view list = json::findMember(line, "attachments").value_or("");
-    const auto message = json::findMember(item.entry->payload, "message");
-    const auto content = message ? json::findMember(*message, "content") : std::nullopt;
-    if (list.empty() || !content || json::kindOf(list) != json::Kind::Array) return;
-    std::vector<std::string> names;
-    json::ArrayReader attachments(list);
-    while (const auto each = attachments.next()) names.push_back(json::findString(*each, "path").value_or(""));
-    // The attached images are the last blocks, after those of the content.
-    std::vector<std::string_view> blocks;
-    json::ArrayReader elements(*content);
-    while (const auto element = elements.next()) blocks.push_back(*element);
-    for (std::size_t i = 0; i < names.size() && blocks.size() >= names.size(); ++i) {
-      auto image = imageIn(blocks[blocks.size() - names.size() + i]);
-      if (image && staysInFolder(names[i])) beside.push_back({.name = names[i], .bytes = std::move(image->bytes)});
-    }
-  }
-
-  void item(const Item& item, std::string& out) override {
-    std::uint32_t part = 0;
-    for (const std::string& message : item.messages) line(item, Members(message), part++, out);
-    addLossyType(item);
-  }
-
- private:
-  void line(const Item& item, const Members& message, std::uint32_t part, std::string& out) {
-    json::Writer writer(out);
-    const std::string id = part == 0 ? item.entry->id : fmt::format("{}.{}", item.entry->id, part);
-    writer.beginObject().member("id", id).member("role", message.text("role")).key("content");
-    auto typed = message.text("role") == "user" ? typedIn(message.raw("content")) : std::nullopt;
-    if (typed) {
-      writer.string(typed->words);
-    } else if (message.isString("content") && blocksIn(message.text("content")).empty()) {
-      writer.raw(message.raw("content"));
-    } else if (message.isString("content")) {
-      writer.string(textBlocks(message.raw("content")));
-    } else {
-      // An empty list would be read as the words "[]".
-      const std::string content = blocks(message.raw("content"));
-      writer.string(content == "[]" ? std::string_view() : std::string_view(content));
-    }
-    writer.member("timestamp", item.entry->timestamp);
-    if (typed && !typed->images.empty()) attach(typed->images, writer);
-    if (message.isObject("usage") && !item.isMoreOfAnswer) usage(writer, message);
-    writer.endObject();
-    out += '\n';
-  }
-
-  // What a person said. MyAgents shows the words of a user's message only when its content is a string, and shows
-  // pictures only from files and before the words.
-  struct Typed {
-    std::string words;
-    std::vector<ImageBytes> images;
-  };
-
-  [[nodiscard]] std::optional<Typed> typedIn(std::string_view content) const {
-    if (json::kindOf(content) != json::Kind::Array) return std::nullopt;
-    Typed typed;
-    json::ArrayReader elements(content);
-    while (const auto element = elements.next()) {
-      const auto text =
-          json::findString(*element, "type") == "text" ? json::findString(*element, "text") : std::nullopt;
-      auto image = text || !keepsBeside ? std::nullopt : imageIn(*element);
-      // In a file that is not for MyAgents' own folder, each text stays a block of its own.
-      if (text && !text->empty() && (typed.words.empty() || keepsBeside)) {
-        typed.words += (typed.words.empty() ? "" : "\n\n") + *text;
-      } else if (image && !fileOf(*image).empty()) {
-        typed.images.push_back(std::move(*image));
-      } else {
-        return std::nullopt;
-      }
-    }
-    const bool isEmptyMessage = typed.words.empty() && typed.images.empty();
-    return isEmptyMessage || !blocksIn(typed.words).empty() ? std::nullopt : std::optional(std::move(typed));
-  }
-
-  // Returns the name that MyAgents gives such a file; empty when the image cannot have one.
-  [[nodiscard]] std::string fileOf(const ImageBytes& image) const {
-    constexpr std::size_t kIdDigits = 32;
-    const std::string ending = image.type.substr(image.type.find('/') + 1);
-    if (!image.type.starts_with("image/") || !isPlainName(ending) || !isPlainName(sessionId)) return {};
-    return fmt::format("{}/{}.{}", sessionId, Sha256::of(image.bytes).substr(0, kIdDigits), ending);
-  }
-
-  void attach(std::vector<ImageBytes>& images, json::Writer& writer) {
-    writer.key("attachments").beginArray();
-    for (ImageBytes& image : images) {
-      const std::string path = fileOf(image);
-      const std::string name = nameOf(path);
-      writer.beginObject().member("id", name.substr(0, name.find('.'))).member("name", name);
-      writer.member("mimeType", image.type).member("path", path).endObject();
-      beside.push_back({.name = path, .bytes = std::move(image.bytes)});
-    }
-    writer.endArray();
-  }
-
-  // Wraps words that would otherwise be read as blocks.
-  static std::string textBlocks(std::string_view words) {
-    std::string out;
-    json::Writer writer(out);
-    writer.beginArray().beginObject().member("type", "text").key("text").raw(words).endObject().endArray();
-    return out;
-  }
-
-  static void usage(json::Writer& writer, const Members& message) {
-    const auto count = [&](std::string_view name) {
-      return json::findUnsigned(message.raw("usage"), name).value_or(0);
-    };
-    writer.key("usage").beginObject();
-    writer.member("inputTokens", count("input_tokens")).member("outputTokens", count("output_tokens"));
-    writer.member("cacheReadTokens", count("cache_read_input_tokens"));
-    writer.member("cacheCreationTokens", count("cache_creation_input_tokens"));
-    if (message.isString("model")) writer.member("model", message.text("model"));
-    writer.endObject();
-  }
-
-  // Returns the blocks in the form of MyAgents: a tool use has an object of its own. Results stay blocks of Anthropic's
-  // dialect.
-  static std::string blocks(std::string_view content) {
-    json::Writer writer;
-    writer.beginArray();
-    json::ArrayReader elements(content);
-    while (const auto element = elements.next()) {
-      if (json::findString(*element, "type") != "tool_use") {
-        writer.raw(*element);
-        continue;
-      }
-      const Members use(*element);
-      writer.beginObject().member("type", "tool_use").key("tool").beginObject().member("id", use.text("id"));
-      writer.member("name", use.text("name")).key("input").raw(use.isObject("input") ? use.raw("input") : "{}");
-      writer.endObject().endObject();
-    }
-    return writer.endArray().take();
-  }
-};
-
 std::vector<std::string> myAgentsFolders(const TranscriptHome& home) {
   return {home.home + "/.myagents/sessions"};
 }
@@ -477,10 +298,11 @@ Agent myagents() {
                                                 "assistant.stop_reason"};
   agent.lacks = kLacks;
   agent.listed = std::span(kLacks).first(3);
+  agent.joinsResults = true;
   agent.mismatch = myAgentsMismatch;
   agent.isRecord = isMyAgentsRecord;
   agent.makeReader = []() -> std::unique_ptr<Reader> { return std::make_unique<MyAgentsReader>(); };
-  agent.makeWriter = []() -> std::unique_ptr<Writer> { return std::make_unique<MyAgentsWriter>(); };
+  agent.makeWriter = makeMyAgentsWriter;
   agent.addFactsBeside = addMyAgentsFactsBeside;
   agent.folders = myAgentsFolders;
   agent.isTranscript = [](std::string_view relative) {

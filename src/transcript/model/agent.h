@@ -44,6 +44,8 @@ struct Item {
   /// The entry's messages in the agent's dialect (one message of one dialect may become several in another). Empty when
   /// the entry has no message, or when nothing of the message can be expressed in the agent's dialect.
   std::vector<std::string> messages;
+  /// For Agent::joinsResults: the messages of the next entries that answer the calls of these messages.
+  std::vector<std::string> answers{};
   /// For a compaction_summary: ids of the earlier entries that stay in the context, oldest first.
   std::vector<std::string> kept{};
   bool isKept = false;  ///< A later summary keeps it, so its lines may be needed again.
@@ -102,10 +104,11 @@ class Writer {
     std::string name;  ///< Relative to the folder of such files.
     std::string bytes;
   };
-  bool keepsBeside = false;    ///< Whether files in `beside` are stored where the agent looks for them.
-  std::string sessionId;       ///< The session's id in the agent's own naming.
-  std::string cwd;             ///< The session's folder, for a file that begins with lines that the agent wrote.
-  std::vector<Beside> beside;  ///< Files that the driver has not taken yet.
+  bool keepsBeside = false;      ///< Whether files in `beside` are stored where the agent looks for them.
+  bool isInEarlierLine = false;  ///< `item` found that the entry is part of a line that was written before.
+  std::string sessionId;         ///< The session's id in the agent's own naming.
+  std::string cwd;               ///< The session's folder, for a file that begins with lines that the agent wrote.
+  std::vector<Beside> beside;    ///< Files that the driver has not taken yet.
 
   /// The entry that the session continues from, when entries are carried in lines (carried.h). It may have no line;
   /// then `end` gets the nearest entry before it that has one.
@@ -140,6 +143,7 @@ struct Agent {
   /// several).
   std::span<const std::string_view> lacks = {};
   std::span<const std::string_view> listed = {};  ///< Those of `lacks` that the agent's own list of sessions has.
+  bool joinsResults = false;           ///< Whether the line of an answer also holds the results of its calls.
   bool canShortenTexts = false;        ///< Whether nothing else in its lines depends on the content of long texts.
   std::string_view idMember = {};      ///< The member of a line that holds its id.
   std::string_view parentMember = {};  ///< The member that names the line it continues.

@@ -278,13 +278,36 @@ void MessageConversion::convert(const std::vector<std::size_t>& part, Branch& br
   }
 }
 
-std::vector<std::string> MessageConversion::takeMessages(std::size_t place) {
+std::unordered_map<std::size_t, std::vector<std::string>>::iterator MessageConversion::findConverted(
+    std::size_t place) {
   const std::uint32_t number = branchOf_[place];
-  if (number == 0 || entries_.isHidden(place) || !entries_.isMessage(place)) return {};
+  if (number == 0 || entries_.isHidden(place) || !entries_.isMessage(place)) return converted_.end();
   Branch& branch = branches_[number - 1];
   auto found = converted_.find(place);
   for (; found == converted_.end() && branch.next < branch.places.size(); found = converted_.find(place))
     convertNext(branch);
+  return found;
+}
+
+std::vector<std::string> MessageConversion::peekAnswers(const std::vector<std::string>& messages,
+                                                        std::span<const std::size_t> after) {
+  std::vector<std::string> answers;
+  const auto hasCalls = [](const std::string& message) { return message.contains(R"("tool_use")"); };
+  if (std::ranges::none_of(messages, hasCalls)) return answers;
+  for (const std::size_t place : after) {
+    const auto found = findConverted(place);
+    if (found == converted_.end()) continue;
+    for (const std::string& message : found->second) {
+      const bool isResult = json::findString(message, "role") == "user" && message.contains(R"("tool_result")");
+      if (!isResult) return answers;
+      answers.push_back(message);
+    }
+  }
+  return answers;
+}
+
+std::vector<std::string> MessageConversion::takeMessages(std::size_t place) {
+  const auto found = findConverted(place);
   if (found == converted_.end()) return {};
   std::vector<std::string> messages = std::move(found->second);
   converted_.erase(found);

@@ -5,6 +5,7 @@
 #include <bough/entry.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -29,6 +30,9 @@ class MessageConversion {
   /// Returns the messages of an entry in the dialect; empty for an entry that is on none of the branches. Call it once
   /// per entry.
   std::vector<std::string> takeMessages(std::size_t place);
+  /// Returns the messages with results of calls, of the next entries (`after`) up to the next answer or question.
+  /// Nothing when `messages` have no calls. Does not take them. For Anthropic's dialect.
+  std::vector<std::string> peekAnswers(const std::vector<std::string>& messages, std::span<const std::size_t> after);
   /// Announces that `takeMessages` will not be called for this entry.
   void skip(std::size_t place);
   /// Converts what nobody asked for, so that the report is complete.
@@ -48,6 +52,8 @@ class MessageConversion {
     std::vector<std::size_t> cuts{};  // indexes in `places` where a part of a long branch may end, in order
   };
 
+  // Returns the place in converted_; the end when there are no messages.
+  std::unordered_map<std::size_t, std::vector<std::string>>::iterator findConverted(std::size_t place);
   void addBranch(std::size_t leaf);
   void addCalls(Branch& branch, std::size_t before) const;
   void findCuts(Branch& branch) const;
