@@ -288,7 +288,7 @@ TEST(CommandRules, WhatNeverTakesEffectIsSaid) {
     EXPECT_FALSE(isAllowedCommand(allowed, {allowed})) << allowed;
   }
   for (const char* allowed : {"git *", "git:*", "wc -l:*"}) {
-    EXPECT_TRUE(whyAllowsNothing(allowed).starts_with("it is no pattern")) << allowed;
+    EXPECT_TRUE(whyAllowsNothing(allowed).starts_with("it is not a pattern")) << allowed;
   }
   EXPECT_EQ(whyAllowsNothing("a; b"), "it has shell syntax");
   EXPECT_EQ(whyAllowsNothing("make "), "it has a blank at an end");

@@ -30,14 +30,14 @@ BEGIN
   IF coalesce(before.taken, 0) <> p_taken_before OR coalesce(before.indexed, 0) <> p_indexed_before THEN
     RETURN false;
   END IF;
-  -- Erased or redacted text must not return: refuse, so that the next reader reads the session again.
+  -- What was erased or redacted since must not come back: who looks next reads it again.
   IF EXISTS (SELECT 1 FROM @.entries e WHERE e.session_id = p_session AND e.life = p_life AND e.seq >= p_numbers[1]
                AND e.kind >= 12 AND e.kind = 15) THEN
     RETURN false;
   END IF;
   IF p_taken_before = 0 THEN
     DELETE FROM @.catalog_answers WHERE session_id = p_session;
-    -- While a session is read again, its old texts can still be found. Each part replaces the texts that it contains.
+    -- What can be found of a session that is read again stays until the part comes in which it is.
     IF EXISTS (SELECT 1 FROM @.catalog_sessions c WHERE c.session_id = p_session AND c.life = p_life AND c.indexed > 0) THEN
       SELECT count(*), coalesce(sum(t.word_count), 0) INTO texts_before, words_before FROM @.catalog_texts t
         WHERE t.session_id = p_session;

@@ -70,7 +70,7 @@ BEGIN
     IF s.format <> p_format THEN
       RETURN '4';
     END IF;
-    -- Look for the batch before refusing it: an attempt of this call whose answer was lost may have stored it.
+    -- Before a batch is refused it is looked for in any case: a lost attempt of this call may have stored it.
     IF p_mode = 0 OR p_expected <> s.tail_id OR p_fence < s.fence THEN
       SELECT count(*) INTO found_count FROM unnest(p_ids) AS b(id) CROSS JOIN LATERAL (
         SELECT 1 FROM @.entries e WHERE e.session_id = p_session AND e.life = s.life AND e.entry_id = b.id LIMIT 1) found;
@@ -167,7 +167,7 @@ BEGIN
     SELECT a.entry_id, a.seq, a.segment, a.depth INTO h_id, h_seq, h_segment, h_depth FROM added a
       WHERE a.seq = s.entry_count + p_head_place;
   END IF;
-  -- Do not look up what was just stored: without statistics, the planner chooses the wrong index for that.
+  -- What was just stored is not looked up again: without statistics the planner takes the wrong key for that.
   IF p_head_place >= 0 THEN
     h_fresh := p_head_fresh;
   ELSIF p_head_place = -1 THEN
