@@ -360,8 +360,8 @@ class TranscriptWriting {
       item.messages = {placeholderMessage(entries_, tree_, place, agent_.dialect)};
     } else {
       item.messages = messages_->takeMessages(place);
-      const auto end = std::ranges::find_if(after, [&](std::size_t next) { return isCopied(next); });
-      if (agent_.joinsResults) item.answers = messages_->peekAnswers(item.messages, {after.begin(), end});
+      const auto copied = [this](std::size_t next) { return isCopied(next); };
+      if (agent_.joinsResults) item.answers = messages_->peekAnswers(item.messages, after, copied);
     }
     item.isAppliedEdit = messages_->edits().isApplied(place);
     item.isMoreOfAnswer = !item.messages.empty() && isMoreOfAnswer(entry, answers_);

@@ -290,11 +290,13 @@ std::unordered_map<std::size_t, std::vector<std::string>>::iterator MessageConve
 }
 
 std::vector<std::string> MessageConversion::peekAnswers(const std::vector<std::string>& messages,
-                                                        std::span<const std::size_t> after) {
+                                                        std::span<const std::size_t> after,
+                                                        const std::function<bool(std::size_t place)>& isCopied) {
   std::vector<std::string> answers;
   const auto hasCalls = [](const std::string& message) { return message.contains(R"("tool_use")"); };
   if (std::ranges::none_of(messages, hasCalls)) return answers;
   for (const std::size_t place : after) {
+    if (isCopied(place)) return answers;
     const auto found = findConverted(place);
     if (found == converted_.end()) continue;
     for (const std::string& message : found->second) {

@@ -5,6 +5,7 @@
 #include <bough/entry.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -30,9 +31,10 @@ class MessageConversion {
   /// Returns the messages of an entry in the dialect; empty for an entry that is on none of the branches. Call it once
   /// per entry.
   std::vector<std::string> takeMessages(std::size_t place);
-  /// Returns the messages with results of calls, of the next entries (`after`) up to the next answer or question.
-  /// Nothing when `messages` have no calls. Does not take them. For Anthropic's dialect.
-  std::vector<std::string> peekAnswers(const std::vector<std::string>& messages, std::span<const std::size_t> after);
+  /// Returns the messages with results of calls, of the next entries (`after`) up to the next answer, question or
+  /// copied line. Nothing when `messages` have no calls. Does not take them. For Anthropic's dialect.
+  std::vector<std::string> peekAnswers(const std::vector<std::string>& messages, std::span<const std::size_t> after,
+                                       const std::function<bool(std::size_t place)>& isCopied);
   /// Announces that `takeMessages` will not be called for this entry.
   void skip(std::size_t place);
   /// Converts what nobody asked for, so that the report is complete.
