@@ -116,7 +116,7 @@ TEST_F(EraseTest, NoFileOfTheStoreHoldsItAnyMore) {
 
   must(erase("fork", {"e2"}));
   EXPECT_EQ(filesWithSecret(), Ids{});
-  EXPECT_EQ(filesWithSecret("4111"), Ids{});
+  EXPECT_EQ(filesWithSecret("4111-1111"), Ids{});
   for (const std::string id : {"s", "fork", "detached", "archived"}) {
     EXPECT_TRUE(must(store->loadEntry(id, "e2")).redacted) << id;
     EXPECT_EQ(must(store->verifySession(id)).problemCount, 0U) << id;
