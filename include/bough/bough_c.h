@@ -30,8 +30,8 @@
  * fork(2). A child may use its parent's handles when the store is a folder: the library opens its files again in the
  * child. Calls on other stores return BOUGH_UNSUPPORTED in the child. A follower with a callback does not continue in
  * the child. A cursor or follower that another thread was using during the fork is refused in the child; only closing
- * it is allowed. fork waits while another thread is inside SQLite, for a list, a search or usage, but for one statement
- * at most.
+ * it is allowed. While another thread is inside SQLite, for a list, a search or usage, fork waits until the statement
+ * that it runs has ended.
  *
  * Callbacks run on a thread of the library. They may make any call except bough_follower_close() on their own follower.
  * A callback ends its follower when it returns 0, or when it throws (in C++). It must not leave with longjmp() or end

@@ -18,7 +18,7 @@ enum class Zone : std::uint8_t { Local, Utc };
 /// Parses the beginning of a day (2026-11-14, 20261114, today, yesterday) or month (2026-11), a time (2026-11-14 23:47,
 /// or RFC 3339 with a zone), or an age, counted back from now.
 Result<std::uint64_t> parseWhen(std::string_view text, std::uint64_t nowMs, Zone zone = Zone::Local);
-/// The same, but for the end of the day or month: "until 2026-11-14" includes that day.
+/// Does the same for the end of a range: "until 2026-11-14" includes that day, and a month ends with its last day.
 Result<std::uint64_t> parseUntil(std::string_view text, std::uint64_t nowMs, Zone zone = Zone::Local);
 
 /// Returns "now", "5m ago", "3h ago", "2d ago", and after a week the local date.

@@ -445,7 +445,7 @@ Command define() {
                          .help = "Look for exactly this text in the sessions themselves, not for words in the index",
                          .target = &options->fixed});
   definitions.push_back({.name = "--regex",
-                         .help = "The same as --fixed, but for a regular expression as in `rg` or `grep -E`",
+                         .help = "As --fixed, with a regular expression as in `rg` or `grep -E`",
                          .target = &options->regex});
   definitions.push_back({.name = "--ignore-case",
                          .help = "With --fixed or --regex, ignore the case of the letters A to Z",

@@ -92,7 +92,7 @@ std::optional<std::vector<std::string>> namesSince(SharedWords& shared, NameCoun
     if (change->ended > before.ended && change->ended <= now.ended) ++endedSince;
     if (change->ended == 0 || change->ended > before.ended) ids.push_back(std::move(change->sessionId));
   }
-  // A change that ended meanwhile began so long ago that its slot was reused.
+  // A change has ended whose slot was reused, because it began long ago: the list would lack its session.
   if (endedSince != now.ended - before.ended) return std::nullopt;
   return ids;
 }
